@@ -283,11 +283,8 @@ static int ace_work_here(struct daemon_process *process, const struct config *co
 /* Runs and playbooks of this user; in memory without a folder. */
 static int ace_here(struct daemon *daemon, int argc, char **argv)
 {
-    char folder[PATH_MAX], runs[PATH_MAX + 32] = "memory:", record[PATH_MAX + 32] = "memory:";
-    if (command_data_folder(folder)) {
-        snprintf(runs, sizeof runs, "sqlite:%s/ace-runs.db", folder);
-        snprintf(record, sizeof record, "sqlite:%s/playbooks.db", folder);
-    }
+    char runs[PATH_MAX + 32], record[PATH_MAX + 32];
+    local_suite_stores(runs, record);
     return local_suite_run(daemon, runs, record, true, argc, argv, ace_work_here);
 }
 

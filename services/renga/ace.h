@@ -61,6 +61,8 @@ int ace_playbook_delete(struct ace *ace);
 /* The playbook, at a revision or, with 0, as it is; NULL after an error message. */
 const Renga__V1__GetPlaybookResponse *ace_get_playbook(struct ace *ace, int64_t revision,
                                                        Renga__V1__PlaybookFormat format);
+/* Of a call that has failed. */
+int ace_exit(const struct ace *ace);
 /* A revision from the command line; false after an error message. */
 bool ace_read_revision(const struct ace *ace, const char *text, int64_t *revision);
 

@@ -3,7 +3,6 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "table.h"
 #include "wrap.h"
 
 #include <errno.h>
@@ -38,45 +37,9 @@ const Renga__V1__GetPlaybookResponse *ace_get_playbook(struct ace *ace, int64_t 
     return (const Renga__V1__GetPlaybookResponse *)ace_ask(ace, ace->tool_runner, "GetPlaybook", &request.base);
 }
 
-static int ace_exit(const struct ace *ace)
+int ace_exit(const struct ace *ace)
 {
     return ace->way.status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
-}
-
-int ace_playbook_list(struct ace *ace)
-{
-    static const struct table_column columns[] = {{"dataset", false}, {"bullets", true},  {"tokens", true},
-                                                  {"revision", true}, {"proposed", true}, {"changed", false}};
-    Renga__V1__ListPlaybooksRequest request = RENGA__V1__LIST_PLAYBOOKS_REQUEST__INIT;
-    struct table table;
-    int code = COMMAND_OK;
-    table_init(&table, columns, sizeof columns / sizeof *columns);
-    for (bool more = true; more;) {
-        const Renga__V1__ListPlaybooksResponse *page =
-            (const Renga__V1__ListPlaybooksResponse *)ace_ask(ace, ace->tool_runner, "ListPlaybooks", &request.base);
-        code = page ? COMMAND_OK : ace_exit(ace);
-        for (size_t i = 0; page && i < page->n_playbooks; i++) {
-            const Renga__V1__PlaybookSummary *row = page->playbooks[i];
-            char time[32];
-            const char **cells = ace->way.json ? NULL : table_row(&table);
-            if (ace->way.json)
-                message_print_json(&row->base);
-            if (!cells)
-                continue;
-            cells[0] = table_text(&table, row->dataset);
-            cells[1] = table_print_cell(&table, "%d", row->bullets);
-            cells[2] = table_print_cell(&table, "%" PRId64, row->tokens);
-            cells[3] = table_print_cell(&table, "%" PRId64, row->revision);
-            cells[4] = table_print_cell(&table, "%d", row->proposals);
-            cells[5] = table_text(&table, time_text(row->updated_ms, time));
-        }
-        more = page && *page->next_page_token;
-        request.page_token = more ? page->next_page_token : command_text("");
-    }
-    if (code == COMMAND_OK && !ace->way.json)
-        table_print(&table, stdout, false);
-    table_fini(&table);
-    return code;
 }
 
 /* "[shr-00001] +3 −1  CONTENT": on a terminal in lines that fit, in a pipe cells between tabs. */
@@ -162,48 +125,6 @@ int ace_playbook_search(struct ace *ace)
     if (!found->n_hits)
         fprintf(stderr, ACE ": no bullet of '%s' fits\n", ace->dataset);
     return found->n_hits ? COMMAND_OK : COMMAND_NOTHING;
-}
-
-int ace_playbook_history(struct ace *ace)
-{
-    static const struct table_column columns[] = {{"revision", true}, {"when", false},   {"added", true},
-                                                  {"changed", true},  {"removed", true}, {"client", false},
-                                                  {"reason", false}};
-    Renga__V1__ListPlaybookChangesRequest request = RENGA__V1__LIST_PLAYBOOK_CHANGES_REQUEST__INIT;
-    struct table table;
-    int code = COMMAND_OK;
-    request.dataset = command_text(ace->dataset);
-    request.with_bullets = ace->way.json;
-    table_init(&table, columns, sizeof columns / sizeof *columns);
-    for (bool more = true; more;) {
-        const Renga__V1__ListPlaybookChangesResponse *page = (const Renga__V1__ListPlaybookChangesResponse *)ace_ask(
-            ace, ace->tool_runner, "ListPlaybookChanges", &request.base);
-        code = page ? COMMAND_OK : ace_exit(ace);
-        for (size_t i = 0; page && i < page->n_changes; i++) {
-            const Renga__V1__PlaybookChange *row = page->changes[i];
-            char time[32];
-            const char **cells = ace->way.json ? NULL : table_row(&table);
-            if (ace->way.json)
-                message_print_json(&row->base);
-            if (!cells)
-                continue;
-            cells[0] = table_print_cell(&table, "%" PRId64, row->revision);
-            cells[1] = table_text(&table, time_text(row->time_ms, time));
-            cells[2] = table_print_cell(&table, "%d", row->added);
-            cells[3] = table_print_cell(&table, "%d", row->changed);
-            cells[4] = table_print_cell(&table, "%d", row->removed);
-            cells[5] = table_text(&table, row->client);
-            cells[6] = row->restored_revision && !*row->reason
-                           ? table_print_cell(&table, "back to revision %" PRId64, row->restored_revision)
-                           : table_text(&table, row->reason);
-        }
-        more = page && *page->next_page_token;
-        request.page_token = more ? page->next_page_token : command_text("");
-    }
-    if (code == COMMAND_OK && !ace->way.json)
-        table_print(&table, stdout, false);
-    table_fini(&table);
-    return code;
 }
 
 /* ---- changes ----------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REASONS_MAX 10
+
 static int ace_diff_compare(const void *a, const void *b)
 {
     return strcmp((*(Renga__V1__Bullet *const *)a)->id, (*(Renga__V1__Bullet *const *)b)->id);
@@ -74,6 +76,25 @@ static bool ace_diff_revisions(struct ace *ace, int64_t *from, int64_t *to)
     return ace->rest_count < 2 || ace_read_revision(ace, ace->rest[1], to);
 }
 
+/* Why: of the last changes between the two revisions, the newest first. */
+static void ace_diff_reasons(struct ace *ace, FILE *out, int64_t from, int64_t to)
+{
+    Renga__V1__ListPlaybookChangesRequest request = RENGA__V1__LIST_PLAYBOOK_CHANGES_REQUEST__INIT;
+    request.dataset = command_text(ace->dataset);
+    const Renga__V1__ListPlaybookChangesResponse *page = (const Renga__V1__ListPlaybookChangesResponse *)ace_ask(
+        ace, ace->tool_runner, "ListPlaybookChanges", &request.base);
+    size_t shown = 0;
+    for (size_t i = 0; page && i < page->n_changes && shown < REASONS_MAX; i++) {
+        const Renga__V1__PlaybookChange *change = page->changes[i];
+        if (change->revision <= from || change->revision > to || !*change->reason)
+            continue;
+        fprintf(out, "%srevision %" PRId64 ": ", colour(&ace->way, DIM), change->revision);
+        show_text_on(out, change->reason);
+        fprintf(out, "%s\n", colour(&ace->way, PLAIN));
+        shown++;
+    }
+}
+
 int ace_playbook_diff(struct ace *ace)
 {
     int64_t from = 0, to = 0;
@@ -95,9 +116,11 @@ int ace_playbook_diff(struct ace *ace)
     if (last->n_bullets)
         qsort(last->bullets, last->n_bullets, sizeof *last->bullets, ace_diff_compare);
     size_t differences = ace_diff_bullets(ace, first, last);
-    if (!ace->quiet)
-        fprintf(ace->way.terminal ? stdout : stderr, "%srevision %" PRId64 " → %" PRId64 ": %zu %s changed%s\n",
-                colour(&ace->way, DIM), from, last->revision, differences, ACE_BULLETS(differences),
-                colour(&ace->way, PLAIN));
+    if (ace->quiet)
+        return COMMAND_OK;
+    FILE *out = ace->way.terminal ? stdout : stderr;
+    fprintf(out, "%srevision %" PRId64 " → %" PRId64 ": %zu %s changed%s\n", colour(&ace->way, DIM), from,
+            last->revision, differences, ACE_BULLETS(differences), colour(&ace->way, PLAIN));
+    ace_diff_reasons(ace, out, from, last->revision);
     return COMMAND_OK;
 }

@@ -2,6 +2,7 @@
 #include "ace.h"
 
 #include "base/json_writer.h"
+#include "kept_run.h"
 #include "nodes/trajectory_json.h"
 #include "outcome.h"
 
@@ -62,6 +63,8 @@ int ace_run_task(struct ace *ace)
     if (!response || !response->trajectory)
         return ace->way.status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
     const Renga__V1__Trajectory *trajectory = response->trajectory;
+    if (!config_string(ace->way.config, CONNECT) && response->outcome)
+        kept_run_write_trajectory(response->outcome->run_id, trajectory);
     bool failed = trajectory->status != RENGA__V1__TRAJECTORY_STATUS__TRAJECTORY_STATUS_SUCCESS;
     if (ace->way.json) {
         ace_print_trajectory(trajectory);

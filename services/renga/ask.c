@@ -59,6 +59,7 @@ static bool all_broke_off(const Renga__V1__AgentResult *result)
 static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
 {
     ask->shown = true;
+    kept_run_note(&ask->kept, result->outcome, result->answer);
     ask->nothing_found = !result->n_citations;
     ask->broke_off = all_broke_off(result);
     ask_view_end(ask);
@@ -171,6 +172,8 @@ static int work(struct daemon_process *process, const struct config *config)
     ask.request.collections = collections;
     ask.request.n_collections = collection != NULL;
     code = ask_question(&ask, config);
+    if (!config_string(config, CONNECT))
+        kept_run_write(&ask.kept, &ask.way, "helpdesk", arguments[0], !ask.json && !config_boolean(config, "quiet"));
     if (code == COMMAND_NOTHING && collection)
         ask_check_collection(&ask, collection);
     return code;
@@ -193,15 +196,16 @@ static int run(int argc, char **argv)
         "do not say it; 1: it failed; 2: the command line is wrong; 130: Ctrl-C, the run is cancelled. The knowledge "
         "base is " LOCAL_SUITE_KNOWLEDGE
         " of the working directory where 'renga index' has made one there, else the user's "
-        "own in $XDG_DATA_HOME/renga (~/.local/share/renga). The run itself is kept in memory, unless "
-        "--orchestrator.store says otherwise.",
+        "own in $XDG_DATA_HOME/renga (~/.local/share/renga). Of the run its question and answer are kept there for "
+        "'renga "
+        "feedback', the rest in memory, unless --orchestrator.store says otherwise.",
         all_services, argc, argv);
     daemon.usage = NAME " [OPTIONS] QUESTION";
     daemon.examples = NAME " --docs ~/handbook \"How long are backups kept?\"\n" NAME
                            " --connect 127.0.0.1:15000 --json \"How long are backups kept?\" | jq -r .answer\n";
     daemon.extra_options = options;
     if (*daemon.services) /* a run ends with its command, so that it is not worth a disk's time */
-        return local_suite_run(&daemon, "memory:", NULL, true, argc, argv, work_here);
+        return local_suite_run(&daemon, "memory:", LOCAL_SUITE_READS, true, argc, argv, work_here);
     daemon.peers = elsewhere;
     return command_with_process(&daemon, argc, argv, work);
 }

@@ -2,6 +2,7 @@
 #ifndef RENGA_ASK_H
 #define RENGA_ASK_H
 
+#include "kept_run.h"
 #include "live.h"
 #include "loop/loop.h"
 #include "patience.h"
@@ -53,6 +54,7 @@ struct ask {
     bool verbose; /* lines about the work on standard error */
     size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
+    struct kept_run kept;          /* for `renga feedback` */
     bool shown;                    /* the answer, whole */
     bool nothing_found, broke_off; /* broke_off: every subtask */
 };

@@ -1,5 +1,8 @@
-/* `renga feedback`: what a person says of a run teaches the playbook of its agent. */
+/* `renga feedback`: what a person says of a run teaches the playbook of its agent. A run that a command has done by
+ * itself is learnt from in this process. */
 #include "ace.h"
+#include "kept_run.h"
+#include "local_suite.h"
 
 #include "base/crc32c.h"
 
@@ -7,14 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEEDBACK "renga feedback"
+#define FEEDBACK    "renga feedback"
+#define WANTED      "give a run, good or bad, and why, in quotes"
+#define KEPT_MEMORY ((size_t)16 << 20)
 
 static const struct option options[] = {
     {.name = "model",
      .type = OPTION_STRING,
      .unit = "MODEL",
      .help = "Which model reflects, by its name in the gateway."},
-    ORCHESTRA_OPTIONS,
+    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .fallback = "15m",
+     .min = 1,
+     .max = 24LL * 3600 * 1000,
+     .unit = "DURATION",
+     .help = "How long to wait for the model to reflect; then nothing is learnt."},
+    CONNECT_OPTION(
+        "The orchestrator that has the run, HOST:PORT. Unset: this process for a run that it keeps, else what "
+        "peers.orchestrator says, else 127.0.0.1:15000, where 'renga serve' is."),
     {0},
 };
 
@@ -38,48 +53,99 @@ static void feedback_came(struct orchestra *way, const ProtobufCMessage *message
         printf("%s\n", colour(way, PLAIN));
     }
     printf("playbook '%s'", response->dataset);
-    if (curation)
-        printf(", revision %" PRId64 ": %zu %s", curation->revision, curation->n_operations,
-               curation->n_operations == 1 ? "change" : "changes");
-    printf("; 'renga ace playbook diff %s' shows them\n", response->dataset);
+    if (curation && curation->n_operations)
+        printf(", revision %" PRId64 ": %zu %s; 'renga ace playbook diff %s' shows them\n", curation->revision,
+               curation->n_operations, curation->n_operations == 1 ? "change" : "changes", response->dataset);
+    else
+        puts(": nothing was changed");
     if (told->why && !response->reflection)
-        fputs(FEEDBACK ": no model reflected on it, so bullets were counted alone\n", stderr);
+        fputs(FEEDBACK ": learning from the reason needs a model, and none is set up (OPENAI_API_KEY, "
+                       "OPENAI_BASE_URL): only the bullets that the run used are counted\n",
+              stderr);
+}
+
+struct feedback_word {
+    Renga__V1__FeedbackRequest request;
+    Renga__V1__AgentOptions how;
+    char name[ACE_REQUEST_ID];
+};
+
+/* Fills the request from the arguments; false after an error message. */
+static bool feedback_read(struct feedback_word *word, const struct orchestra *way, const char *run_id)
+{
+    const char *verdict = way->arguments[1], *why = way->argument_count > 2 ? way->arguments[2] : "";
+    bool good = strcmp(verdict, "good") == 0;
+    if (!good && strcmp(verdict, "bad") != 0) {
+        fprintf(stderr, FEEDBACK ": '%s' is neither good nor bad\n", verdict);
+        return false;
+    }
+    renga__v1__feedback_request__init(&word->request);
+    renga__v1__agent_options__init(&word->how);
+    snprintf(word->name, sizeof word->name, "feedback-%.64s-%.4s-%08" PRIx32, run_id, verdict,
+             crc32c(0, why, strlen(why))); /* the same feedback counts once */
+    word->how.request_id = word->name;
+    word->how.model = command_text(config_string(way->config, "model"));
+    word->request.run_id = command_text(run_id);
+    word->request.verdict = good ? RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD : RENGA__V1__ACE_VERDICT__ACE_VERDICT_BAD;
+    word->request.remark = command_text(why);
+    word->request.options = &word->how;
+    return true;
+}
+
+static int feedback_send(struct orchestra *way, struct feedback_word *word)
+{
+    struct feedback_told told = {.way = way, .why = *word->request.remark};
+    ProtobufCService *service = process_stub(way->process, &renga__v1__ace_generator__descriptor, &way->status);
+    if (!service) {
+        fprintf(stderr, FEEDBACK ": %s\n", way->status.text);
+        return COMMAND_USAGE;
+    }
+    if (orchestra_try_service(way, service, "Feedback", &word->request.base, config_duration_ms(way->config, "timeout"),
+                              feedback_came, &told))
+        return COMMAND_OK;
+    orchestra_report(way);
+    return way->status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
 }
 
 static int feedback_work(struct daemon_process *process, const struct config *config)
 {
     struct orchestra way;
-    struct status st = {0};
-    Renga__V1__FeedbackRequest request = RENGA__V1__FEEDBACK_REQUEST__INIT;
-    Renga__V1__AgentOptions how = RENGA__V1__AGENT_OPTIONS__INIT;
-    char name[ACE_REQUEST_ID];
-    if (!orchestra_open(&way, process, config, FEEDBACK, 2, 3, "give a run, good or bad, and why, in quotes"))
+    struct feedback_word word;
+    if (!orchestra_open(&way, process, config, FEEDBACK, 2, 3, WANTED) || !feedback_read(&word, &way, way.arguments[0]))
         return COMMAND_USAGE;
-    bool good = strcmp(way.arguments[1], "good") == 0;
-    if (!good && strcmp(way.arguments[1], "bad") != 0) {
-        fprintf(stderr, FEEDBACK ": '%s' is neither good nor bad\n", way.arguments[1]);
+    return feedback_send(&way, &word);
+}
+
+/* ---- a run of a command that has ended --------------------------------------------------------------------------- */
+
+static char feedback_kept[KEPT_RUN_ID];
+
+static int feedback_work_here(struct daemon_process *process, const struct config *config)
+{
+    struct orchestra way;
+    struct feedback_word word;
+    struct arena memory;
+    if (!local_suite_check(config, FEEDBACK) || !orchestra_open(&way, process, config, FEEDBACK, 2, 3, WANTED) ||
+        !feedback_read(&word, &way, feedback_kept))
         return COMMAND_USAGE;
-    }
-    ProtobufCService *service = process_stub(process, &renga__v1__ace_generator__descriptor, &st);
-    if (!service) {
-        fprintf(stderr, FEEDBACK ": %s\n", st.text);
-        return COMMAND_USAGE;
-    }
-    struct feedback_told told = {.way = &way, .why = way.argument_count > 2};
-    const char *why = told.why ? way.arguments[2] : "";
-    snprintf(name, sizeof name, "feedback-%.64s-%.4s-%08" PRIx32, way.arguments[0], way.arguments[1],
-             crc32c(0, why, strlen(why))); /* the same feedback counts once */
-    how.request_id = name;
-    how.model = command_text(config_string(config, "model"));
-    request.run_id = command_text(way.arguments[0]);
-    request.verdict = good ? RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD : RENGA__V1__ACE_VERDICT__ACE_VERDICT_BAD;
-    request.remark = command_text(why);
-    request.options = &how;
-    if (orchestra_try_service(&way, service, "Feedback", &request.base, config_duration_ms(config, "timeout"),
-                              feedback_came, &told))
-        return COMMAND_OK;
-    orchestra_report(&way);
-    return way.status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
+    arena_init(&memory, NULL, 0, KEPT_MEMORY);
+    word.request.trajectory = kept_run_read(feedback_kept, &memory, &way.status);
+    if (!word.request.trajectory)
+        fprintf(stderr, FEEDBACK ": the run '%s' cannot be read: %s\n", feedback_kept, way.status.text);
+    int code = word.request.trajectory ? feedback_send(&way, &word) : COMMAND_FAILED;
+    arena_fini(&memory);
+    return code;
+}
+
+static int feedback_here(const struct orchestra_command *command, int argc, char **argv)
+{
+    char runs[PATH_MAX + 32], record[PATH_MAX + 32];
+    struct daemon daemon = command_daemon(FEEDBACK, command->summary, all_services, argc, argv);
+    daemon.usage = FEEDBACK " [OPTIONS] RUN VERDICT [WHY]";
+    daemon.examples = command->examples;
+    daemon.extra_options = command->options;
+    local_suite_stores(runs, record);
+    return local_suite_run(&daemon, runs, record, false, argc, argv, feedback_work_here);
 }
 
 static int feedback_run(int argc, char **argv)
@@ -89,12 +155,17 @@ static int feedback_run(int argc, char **argv)
         .takes = "RUN VERDICT [WHY]",
         .summary =
             "says whether a run was good or bad, and why: the bullets of the playbook that it used are counted, and a "
-            "model reflects on the reason. The agent's next runs are given what was learnt.",
-        .examples = FEEDBACK " r-1 bad \"Backups are kept for 30 days, not 7.\"\n",
+            "model reflects on the reason. The agent's next runs are given what was learnt. RUN is a run of an "
+            "orchestrator, or one that 'renga ask' or 'renga ace run' has done by itself on this machine: then its "
+            "lessons go into $XDG_DATA_HOME/renga/playbooks.db, which they read; 'last' is the last of these.",
+        .examples = FEEDBACK " last bad \"Backups are kept for 30 days, not 7.\"\n" FEEDBACK
+                             " --connect 127.0.0.1:15000 r-1 good\n",
         .options = options,
         .work = feedback_work,
     };
-    return orchestra_run(&command, argc, argv);
+    bool elsewhere = command_early(argc, argv, "--" CONNECT, "RENGA_CONNECT") != NULL;
+    return !elsewhere && kept_run_find(argc, argv, feedback_kept) ? feedback_here(&command, argc, argv)
+                                                                  : orchestra_run(&command, argc, argv);
 }
 
 const struct command command_feedback = {

@@ -19,8 +19,16 @@
                 " consists of the documents' own sentences (extractive)."                                              \
     }
 
+/* Values of `record`. */
+#define LOCAL_SUITE_READS  NULL      /* a copy of the user's playbooks for this process */
+#define LOCAL_SUITE_FORGET "memory:" /* no playbooks */
+
+/* The user's own stores of runs of ACE, and of playbooks; "memory:" without a folder. */
+void local_suite_stores(char runs[PATH_MAX + 32], char record[PATH_MAX + 32]);
+
 /* Runs `work` with the services of `daemon` in this process, and gives its exit code. `runs` is the store of the
- * orchestrator, `record` that of the tool-runner, which has the playbooks; NULL keeps it in memory. With `documents`
+ * orchestrator, `record` that of the tool-runner, which has the playbooks. One process at a time may have a store, so a
+ * command that only reads playbooks gets LOCAL_SUITE_READS: they can be changed meanwhile. With `documents`
  * there is a knowledge base: LOCAL_SUITE_KNOWLEDGE of the working directory, else the user's own; and every folder may
  * be indexed. */
 int local_suite_run(struct daemon *daemon, const char *runs, const char *record, bool documents, int argc, char **argv,

@@ -17,6 +17,12 @@
 #define TOP_K_MAX   100
 #define LESSONS_MAX 32768 /* bytes: they stand in every prompt that names them */
 
+/* Outlasts the restart of a tool-runner, and costs a run less than 2 s where it stays away. */
+#define RECALL_RETRY                                                                                                   \
+    {                                                                                                                  \
+        .attempts = 4, .base_ms = 250, .max_ms = 1000, .codes = 1U << UNAVAILABLE                                      \
+    }
+
 static const struct key playbook_keys[] = {
     {.option = {.name = "dataset", .max = DATASET_NAME_MAX}, .kind = KEY_TEXT, INTO(struct draft, playbook_dataset)},
     {.option = {.name = "query", .max = GRAPH_NAME_MAX},
@@ -101,7 +107,7 @@ bool playbook_add_node(struct reading *in, struct draft *draft, size_t index)
                                              .index = index,
                                              .graph = draft->graph,
                                              .kind = node_kind_find("playbook"),
-                                             .retry = {.attempts = 1}};
+                                             .retry = RECALL_RETRY};
     return draft->nodes_read[index].kind ||
            fault(in, part(draft->item, "playbook"), "playbook: this program has no nodes of the kind 'playbook'");
 }

@@ -19,6 +19,7 @@ enum {
     CHANGE_DRY_RUN,
     CHANGE_SOURCE,
     CHANGE_REASON,
+    CHANGE_REMARK,
     CHANGE_INTO,
     CHANGE_PROBLEM,
     CHANGE_TALLY,
@@ -47,7 +48,12 @@ static const struct node_parameter parameters[] = {
                        .type = PARAMETER_FIELD,
                        .help = "What taught it, a string: the id of a run; without one "
                                "this run."},
-    [CHANGE_REASON] = {.name = "reason", .type = PARAMETER_FIELD, .help = "Why, a string; cut at 1,024 bytes."},
+    [CHANGE_REASON] = {.name = "reason",
+                       .type = PARAMETER_FIELD,
+                       .help = "Why, a string; a line of at most 1,024 bytes is kept."},
+    [CHANGE_REMARK] = {.name = "remark",
+                       .type = PARAMETER_FIELD,
+                       .help = "A person's words, a string: where it has text, it is the reason instead."},
     [CHANGE_INTO] = {.name = "into",
                      .type = PARAMETER_FIELD,
                      .required = true,
@@ -75,6 +81,7 @@ static bool change_check(const struct node *node, struct status *st)
            input_check(node, CHANGE_DRY_RUN, FIELD_BOOLEAN, false, st) &&
            input_check(node, CHANGE_SOURCE, FIELD_STRING, false, st) &&
            input_check(node, CHANGE_REASON, FIELD_STRING, false, st) &&
+           input_check(node, CHANGE_REMARK, FIELD_STRING, false, st) &&
            output_check(node, CHANGE_INTO, FIELD_OBJECT, false, st) &&
            output_check(node, CHANGE_PROBLEM, FIELD_STRING, false, st) &&
            output_check(node, CHANGE_TALLY, FIELD_OBJECT, false, st);
@@ -170,12 +177,23 @@ static int64_t change_number(const struct changing *changing, size_t row)
     return cJSON_IsNumber(value) ? (int64_t)value->valuedouble : 0;
 }
 
+/* A single line. Control characters would be refused, and the operations with them. */
+static char *change_write_reason(const char *text, struct arena *arena)
+{
+    char *line = arena_strndup(arena, text, text_cut(text, strlen(text), REASON_MAX));
+    for (char *c = line; c && *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    return line;
+}
+
 static bool change_write_request(struct changing *changing, struct status *st)
 {
     Renga__V1__PutPlaybookRequest *request = &changing->request;
     struct arena *arena = task_arena(changing->base.task);
     renga__v1__put_playbook_request__init(request);
-    char *reason = service_call_text(&changing->base, CHANGE_REASON);
+    char *remark = service_call_text(&changing->base, CHANGE_REMARK);
+    char *reason = *remark ? remark : service_call_text(&changing->base, CHANGE_REASON);
     request->dataset = service_call_text(&changing->base, CHANGE_DATASET);
     request->expected_revision = change_number(changing, CHANGE_EXPECTED);
     request->token_budget = change_number(changing, CHANGE_BUDGET);
@@ -183,7 +201,7 @@ static bool change_write_request(struct changing *changing, struct status *st)
     request->source = service_call_text(&changing->base, CHANGE_SOURCE);
     if (!*request->source)
         request->source = task_request(changing->base.task)->position->run_id;
-    request->reason = arena_strndup(arena, reason, text_cut(reason, strlen(reason), REASON_MAX));
+    request->reason = change_write_reason(reason, arena);
     request->request_id = task_request(changing->base.task)->idempotency_key;
     if (!request->reason)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the request");

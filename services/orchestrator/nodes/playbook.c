@@ -242,6 +242,15 @@ static void playbook_finish(struct playbook_search *search, const struct fitting
     update_finish(&update, search->base.task, outcomes[fitting->count ? 0 : 1]);
 }
 
+/* An optional search is tried again as the node's retry policy says; its last attempt does without the playbook. */
+static bool playbook_may_retry(const struct playbook_search *search)
+{
+    const struct node_retry *retry = &task_node(search->base.task)->retry;
+    const struct status *st = &search->base.call.status;
+    unsigned code = st->code == CANCELLED ? UNAVAILABLE : st->code; /* the peer's end resets its calls */
+    return retry->codes >> code & 1 && task_request(search->base.task)->attempt < (int32_t)retry->attempts;
+}
+
 /* A tool-runner without playbooks has nothing that could be missed. */
 static bool playbook_does_without(struct playbook_search *search, const struct status *why)
 {
@@ -268,7 +277,7 @@ static void playbook_searched(const Renga__V1__SearchPlaybookResponse *answer, v
     if (answer) {
         playbook_fit(&fitting, task_node(search->base.task), answer);
         playbook_finish(search, &fitting, answer->usage, NULL);
-    } else if (!playbook_does_without(search, &search->base.call.status)) {
+    } else if (playbook_may_retry(search) || !playbook_does_without(search, &search->base.call.status)) {
         service_call_failed(&search->base);
     }
 }

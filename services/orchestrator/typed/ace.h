@@ -24,6 +24,8 @@ bool ace_check_text(const char *field, const char *text, size_t most, struct sta
 /* Tags of a reflection, or ids of bullets; `field` names the list. */
 bool ace_check_ids(const char *field, char *const *ids, size_t count, struct status *st);
 bool ace_check_reflection(const char *field, const Renga__V1__Reflection *reflection, struct status *st);
+/* The field `trajectory` of a request. */
+bool ace_check_trajectory(const Renga__V1__Trajectory *trajectory, struct status *st);
 
 /* ---- ace_call.c: calls that are runs of an agent ----------------------------------------------------------------- */
 
@@ -43,6 +45,8 @@ void ace_input_open(struct ace_input *input);
 /* NULL: it is larger than a field of a state, or the arena is out of memory. */
 char *ace_input_close(struct ace_input *input, struct arena *arena);
 
+/* The memory of a call whose request was found `good`. NULL: the call has failed with `st`, or has no memory. */
+void *ace_call_open(struct rpc_call *rpc, bool good, size_t size, struct status *st);
 /* Makes the run of a call ready. */
 void ace_run_init(struct agent_run *run, Renga__V1__AceGenerator_Service *self, struct rpc_call *rpc, const char *agent,
                   const char *query, const Renga__V1__AgentOptions *options);
@@ -53,6 +57,10 @@ void *ace_output_message(struct agent_run *run, const cJSON *output, const char 
                          const ProtobufCMessageDescriptor *type, struct status *st);
 /* What the agents ace_curator and ace_feedback write; NULL with `st` filled. */
 Renga__V1__Curation *ace_curation(struct agent_run *run, const cJSON *output, const char *bullets, struct status *st);
+/* The outcome of the run; NULL with `st` filled. */
+Renga__V1__AgentOutcome *ace_outcome(struct agent_run *run, const Renga__V1__Run *message, struct status *st);
+/* Whether the answer was made; else the call has failed with `st`. */
+bool ace_may_reply(struct agent_run *run, const struct status *st);
 const char *ace_verdict_word(Renga__V1__AceVerdict verdict);
 
 /* ---- the methods, a file each ------------------------------------------------------------------------------------ */

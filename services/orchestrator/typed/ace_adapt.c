@@ -94,15 +94,10 @@ static void adapt_stopped(struct agent_run *run, const Renga__V1__Run *message)
     event.result = ace_output_message(run, around, "result", &renga__v1__adapt_result__descriptor, &st);
     cJSON_Delete(around);
     cJSON_Delete(output);
-    if (!event.result) {
-        rpc_fail(run->call, &st);
+    if (event.result)
+        event.result->outcome = ace_outcome(run, message, &st);
+    if (!ace_may_reply(run, &st))
         return;
-    }
-    event.result->outcome = agent_outcome(rpc_call_arena(run->call), message);
-    if (!event.result->outcome) {
-        rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the result");
-        return;
-    }
     adapt_interval(event.result);
     event.event_id = run->last_event_id;
     event.time_ms = run->last_event_ms;
@@ -118,20 +113,15 @@ void ace_adapt(Renga__V1__AceGenerator_Service *self, const Renga__V1__AdaptRequ
 {
     struct rpc_call *rpc = data;
     struct status st = {0};
-    struct adapt_call *call = NULL;
-    if (ace_adapt_check(request, &st)) {
-        call = arena_zalloc(rpc_call_arena(rpc), sizeof *call);
-        if (!call)
-            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
-    }
-    if (call) {
-        call->show = reply;
-        ace_run_init(&call->run, self, rpc, AGENT, request->samples[0]->query, request->options);
-        renga__v1__usage__init(&call->usage);
-        call->run.input_json = adapt_input(request, rpc_call_arena(rpc), &st);
-        call->run.came = ace_adapt_came;
-        call->run.stopped = adapt_stopped;
-    }
+    struct adapt_call *call = ace_call_open(rpc, ace_adapt_check(request, &st), sizeof *call, &st);
+    if (!call)
+        return;
+    call->show = reply;
+    ace_run_init(&call->run, self, rpc, AGENT, request->samples[0]->query, request->options);
+    renga__v1__usage__init(&call->usage);
+    call->run.input_json = adapt_input(request, rpc_call_arena(rpc), &st);
+    call->run.came = ace_adapt_came;
+    call->run.stopped = adapt_stopped;
     if (st.code == OK)
         agent_run_begin(&call->run);
     else

@@ -29,6 +29,16 @@ char *ace_input_close(struct ace_input *input, struct arena *arena)
     return copy;
 }
 
+void *ace_call_open(struct rpc_call *rpc, bool good, size_t size, struct status *st)
+{
+    void *call = good ? arena_zalloc(rpc_call_arena(rpc), size) : NULL;
+    if (good && !call)
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the call");
+    if (!call)
+        rpc_fail(rpc, st);
+    return call;
+}
+
 static void ace_came(struct agent_run *run, const Renga__V1__RunEvent *event)
 {
     (void)run, (void)event;
@@ -103,6 +113,21 @@ Renga__V1__Curation *ace_curation(struct agent_run *run, const cJSON *output, co
         return curation;
     fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
     return NULL;
+}
+
+Renga__V1__AgentOutcome *ace_outcome(struct agent_run *run, const Renga__V1__Run *message, struct status *st)
+{
+    Renga__V1__AgentOutcome *outcome = agent_outcome(rpc_call_arena(run->call), message);
+    if (!outcome && st->code == OK)
+        fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
+    return outcome;
+}
+
+bool ace_may_reply(struct agent_run *run, const struct status *st)
+{
+    if (st->code != OK)
+        rpc_fail(run->call, st);
+    return st->code == OK;
 }
 
 const char *ace_verdict_word(Renga__V1__AceVerdict verdict)

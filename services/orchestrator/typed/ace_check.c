@@ -1,6 +1,8 @@
 #include "ace.h"
 
 #include "base/text.h"
+#include "nodes/dataset.h"
+#include "nodes/trajectory_json.h"
 
 #include <string.h>
 
@@ -61,4 +63,19 @@ bool ace_check_reflection(const char *field, const Renga__V1__Reflection *reflec
     for (size_t i = 0; i < reflection->n_bullet_tags && i < IDS_MAX; i++)
         ids[i] = reflection->bullet_tags[i]->id;
     return ace_check_ids(field, ids, reflection->n_bullet_tags, st);
+}
+
+bool ace_check_trajectory(const Renga__V1__Trajectory *trajectory, struct status *st)
+{
+    if (!trajectory)
+        return fail_field(st, "trajectory", "is absent; say how the task was done");
+    if (trajectory->n_reasoning_steps > TRAJECTORY_STEPS_MAX)
+        return fail_field(st, "trajectory.reasoning_steps", "has %zu entries; at most %d are allowed",
+                          trajectory->n_reasoning_steps, TRAJECTORY_STEPS_MAX);
+    for (size_t i = 0; i < trajectory->n_reasoning_steps; i++)
+        if (!ace_check_text("trajectory.reasoning_steps", trajectory->reasoning_steps[i], TRAJECTORY_STEP_MAX, st))
+            return false;
+    return ace_check_query(trajectory->query, st) && dataset_check("trajectory.dataset", trajectory->dataset, st) &&
+           ace_check_text("trajectory.generated_answer", trajectory->generated_answer, TRAJECTORY_ANSWER_MAX, st) &&
+           ace_check_ids("trajectory.used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids, st);
 }

@@ -65,14 +65,10 @@ static void curate_stopped(struct agent_run *run, const Renga__V1__Run *message)
     if (!output)
         return;
     response.curation = ace_curation(run, output, "bullets", &st);
-    response.outcome = agent_outcome(rpc_call_arena(run->call), message);
+    response.outcome = ace_outcome(run, message, &st);
     cJSON_Delete(output);
-    if (response.curation && !response.outcome)
-        fail(&st, RESOURCE_EXHAUSTED, "no memory for the answer");
-    if (st.code == OK)
+    if (ace_may_reply(run, &st))
         call->reply(&response, run->call);
-    else
-        rpc_fail(run->call, &st);
 }
 
 /* The language is that of the first insight. */
@@ -86,16 +82,9 @@ void ace_curate(Renga__V1__AceGenerator_Service *self, const Renga__V1__CurateRe
 {
     struct rpc_call *rpc = data;
     struct status st = {0};
-    struct curate_call *call = NULL;
-    if (curate_check(request, &st)) {
-        call = arena_zalloc(rpc_call_arena(rpc), sizeof *call);
-        if (!call)
-            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
-    }
-    if (!call) {
-        rpc_fail(rpc, &st);
+    struct curate_call *call = ace_call_open(rpc, curate_check(request, &st), sizeof *call, &st);
+    if (!call)
         return;
-    }
     call->reply = reply;
     ace_run_init(&call->run, self, rpc, AGENT, curate_words(request), request->options);
     call->run.input_json = curate_input(request, rpc_call_arena(rpc));

@@ -5,7 +5,7 @@
  * A run with a playbook has an object in its state as the node `playbook` writes it: {"dataset", "revision",
  * "bullet_ids"}; or it is one of the generator, whose trajectory tells the same. If no bullet fitted, an agent with the
  * option `playbook` has its lessons, "", in the state, and the data set is that of its name: what a person says may be
- * the first lesson of a playbook. */
+ * the first lesson of a playbook. A caller that kept the run itself sends its trajectory, and no run is read. */
 #include "ace.h"
 
 #include "api/refuse.h"
@@ -44,14 +44,10 @@ static void feedback_stopped(struct agent_run *run, const Renga__V1__Run *messag
     if (reflection && reflection->child)
         response.reflection = ace_output_message(run, output, "reflection", &renga__v1__reflection__descriptor, &st);
     response.curation = st.code == OK ? ace_curation(run, output, "bullet_count", &st) : NULL;
-    response.outcome = agent_outcome(rpc_call_arena(run->call), message);
+    response.outcome = ace_outcome(run, message, &st);
     cJSON_Delete(output);
-    if (st.code == OK && !response.outcome)
-        fail(&st, RESOURCE_EXHAUSTED, "no memory for the answer");
-    if (st.code == OK)
+    if (ace_may_reply(run, &st))
         call->reply(&response, run->call);
-    else
-        rpc_fail(run->call, &st);
 }
 
 /* ---- what the run did -------------------------------------------------------------------------------------------- */
@@ -127,6 +123,17 @@ static void feedback_write_ids(struct json_writer *out, const struct feedback_fa
     json_write_end(out);
 }
 
+/* "bad: the unit is missing" */
+static void feedback_write_reason(struct json_writer *out, const Renga__V1__FeedbackRequest *request)
+{
+    bool good = request->verdict == RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD;
+    struct buffer text;
+    buffer_init(&text, ACE_REMARK_MAX + 16);
+    buffer_printf(&text, "%s%s%s", good ? "good" : "bad", *request->remark ? ": " : "", request->remark);
+    json_write_string(out, "because", buffer_text(&text));
+    buffer_fini(&text);
+}
+
 static char *feedback_input(const struct feedback_call *call, const struct feedback_facts *facts)
 {
     const Renga__V1__FeedbackRequest *request = call->request;
@@ -141,7 +148,27 @@ static char *feedback_input(const struct feedback_call *call, const struct feedb
     json_write_string(&input.out, "verdict", ace_verdict_word(request->verdict));
     json_write_string(&input.out, "remark", request->remark);
     json_write_string(&input.out, "source", request->run_id);
+    feedback_write_reason(&input.out, request);
     return ace_input_close(&input, rpc_call_arena(call->run.call));
+}
+
+static void feedback_learn(struct feedback_call *call, const struct feedback_facts *facts)
+{
+    call->dataset = arena_strdup(rpc_call_arena(call->run.call), facts->dataset);
+    call->run.input_json = call->dataset ? feedback_input(call, facts) : NULL;
+    agent_run_begin(&call->run);
+}
+
+/* The run is one that this server does not have. */
+static void feedback_learn_trajectory(struct feedback_call *call, const Renga__V1__Trajectory *trajectory)
+{
+    cJSON *ids = cJSON_CreateArray();
+    for (size_t i = 0; i < trajectory->n_used_bullet_ids; i++)
+        cJSON_AddItemToArray(ids, cJSON_CreateString(trajectory->used_bullet_ids[i]));
+    struct feedback_facts facts = {
+        .ids = ids, .dataset = trajectory->dataset, .query = trajectory->query, .answer = trajectory->generated_answer};
+    feedback_learn(call, &facts);
+    cJSON_Delete(ids);
 }
 
 static void feedback_state_loaded(const Renga__V1__GetStateResponse *response, void *data)
@@ -159,9 +186,7 @@ static void feedback_state_loaded(const Renga__V1__GetStateResponse *response, v
         return;
     }
     if (feedback_read_facts(state, call->asked_agent, &facts)) {
-        call->dataset = arena_strdup(rpc_call_arena(call->run.call), facts.dataset);
-        call->run.input_json = call->dataset ? feedback_input(call, &facts) : NULL;
-        agent_run_begin(&call->run);
+        feedback_learn(call, &facts);
     } else {
         fail(&st, FAILED_PRECONDITION,
              "the run '%s' is one of the agent '%s', which has no playbook; only a run with a playbook learns from "
@@ -204,8 +229,10 @@ static void feedback_run_loaded(const Renga__V1__GetRunResponse *response, void 
 
 static bool feedback_check(const Renga__V1__FeedbackRequest *request, struct status *st)
 {
-    if (!*request->run_id)
-        return fail_field(st, "run_id", "is empty; name the run");
+    if (!*request->run_id && !request->trajectory)
+        return fail_field(st, "run_id", "is empty; name the run, or give its trajectory");
+    if (request->trajectory && !ace_check_trajectory(request->trajectory, st))
+        return false;
     if (request->verdict != RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD &&
         request->verdict != RENGA__V1__ACE_VERDICT__ACE_VERDICT_BAD)
         return fail_field(st, "verdict", "is %d; it must be GOOD or BAD", (int)request->verdict);
@@ -219,17 +246,17 @@ void ace_feedback(Renga__V1__AceGenerator_Service *self, const Renga__V1__Feedba
     struct rpc_call *rpc = data;
     struct status st = {0};
     Renga__V1__GetRunRequest get = RENGA__V1__GET_RUN_REQUEST__INIT;
-    struct feedback_call *call = feedback_check(request, &st) ? arena_zalloc(rpc_call_arena(rpc), sizeof *call) : NULL;
-    if (!call) {
-        if (st.code == OK)
-            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
-        rpc_fail(rpc, &st);
+    struct feedback_call *call = ace_call_open(rpc, feedback_check(request, &st), sizeof *call, &st);
+    if (!call)
         return;
-    }
     call->request = request;
     call->reply = reply;
     ace_run_init(&call->run, self, rpc, AGENT, request->remark, request->options);
     call->run.stopped = feedback_stopped;
+    if (request->trajectory) {
+        feedback_learn_trajectory(call, request->trajectory);
+        return;
+    }
     get.run_id = request->run_id;
     agent_call_prepare(&call->run, &call->get);
     renga__v1__orchestrator__get_run(call->run.orchestrator, &get, feedback_run_loaded, &call->get);

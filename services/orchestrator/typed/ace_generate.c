@@ -8,14 +8,12 @@
 #include "base/text.h"
 #include "nodes/dataset.h"
 #include "nodes/trajectory_json.h"
-#include "words/words.h"
 
 #include <string.h>
 
-#define AGENT        "ace_generator"
-#define INPUT_MAX    ((size_t)512 << 10) /* bytes: JSON may escape a byte of text as six bytes */
-#define TOP_K        10                  /* if the request has none */
-#define WORDS_LOOKED ((size_t)4096)      /* bytes of the query that are looked at for its language */
+#define AGENT     "ace_generator"
+#define INPUT_MAX ((size_t)512 << 10) /* bytes: JSON may escape a byte of text as six bytes */
+#define TOP_K     10                  /* if the request has none */
 
 struct generate_call {
     struct agent_run run; /* first */
@@ -133,38 +131,20 @@ static bool generate_not_started(struct agent_run *run, const struct rpc_client_
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void generate_came(struct agent_run *run, const Renga__V1__RunEvent *event)
-{
-    (void)run, (void)event;
-}
-
 void ace_generate(Renga__V1__AceGenerator_Service *self, const Renga__V1__GenerateRequest *request,
                   Renga__V1__GenerateResponse_Closure reply, void *data)
 {
     struct rpc_call *rpc = data;
     struct status st = {0};
-    struct arena *arena = rpc_call_arena(rpc);
-    struct generate_call *call = generate_check(request, &st) ? arena_zalloc(arena, sizeof *call) : NULL;
-    size_t length = strlen(request->query);
-    if (!call) {
-        if (st.code == OK)
-            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
-        rpc_fail(rpc, &st);
+    struct generate_call *call = ace_call_open(rpc, generate_check(request, &st), sizeof *call, &st);
+    if (!call)
         return;
-    }
     call->request = request;
     call->reply = reply;
-    call->run = (struct agent_run){
-        .call = rpc,
-        .orchestrator = ((struct ace_service *)self)->orchestrator,
-        .agent = AGENT,
-        .input_json = generate_input(request, arena),
-        .language = words_language(request->query, length < WORDS_LOOKED ? length : WORDS_LOOKED),
-        .options = request->options,
-        .came = generate_came,
-        .stopped = generate_stopped,
-        .failed = generate_run_failed,
-        .not_started = generate_not_started,
-    };
+    ace_run_init(&call->run, self, rpc, AGENT, request->query, request->options);
+    call->run.input_json = generate_input(request, rpc_call_arena(rpc));
+    call->run.stopped = generate_stopped;
+    call->run.failed = generate_run_failed;
+    call->run.not_started = generate_not_started;
     agent_run_begin(&call->run);
 }

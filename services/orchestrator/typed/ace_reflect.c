@@ -2,8 +2,6 @@
 #include "ace.h"
 
 #include "base/text.h"
-#include "nodes/dataset.h"
-#include "nodes/trajectory_json.h"
 
 #include <string.h>
 
@@ -14,21 +12,6 @@ struct reflect_call {
     struct agent_run run; /* first */
     Renga__V1__AceReflectResponse_Closure reply;
 };
-
-static bool reflect_check_trajectory(const Renga__V1__Trajectory *trajectory, struct status *st)
-{
-    if (!trajectory)
-        return fail_field(st, "trajectory", "is absent; give the trajectory that is reflected on");
-    if (trajectory->n_reasoning_steps > TRAJECTORY_STEPS_MAX)
-        return fail_field(st, "trajectory.reasoning_steps", "has %zu entries; at most %d are allowed",
-                          trajectory->n_reasoning_steps, TRAJECTORY_STEPS_MAX);
-    for (size_t i = 0; i < trajectory->n_reasoning_steps; i++)
-        if (!ace_check_text("trajectory.reasoning_steps", trajectory->reasoning_steps[i], TRAJECTORY_STEP_MAX, st))
-            return false;
-    return ace_check_query(trajectory->query, st) && dataset_check("trajectory.dataset", trajectory->dataset, st) &&
-           ace_check_text("trajectory.generated_answer", trajectory->generated_answer, TRAJECTORY_ANSWER_MAX, st) &&
-           ace_check_ids("trajectory.used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids, st);
-}
 
 static bool reflect_check_feedback(const Renga__V1__AceFeedback *feedback, struct status *st)
 {
@@ -72,14 +55,10 @@ static void reflect_stopped(struct agent_run *run, const Renga__V1__Run *message
     if (!output)
         return;
     response.reflection = ace_output_message(run, output, "reflection", &renga__v1__reflection__descriptor, &st);
-    response.outcome = agent_outcome(rpc_call_arena(run->call), message);
+    response.outcome = ace_outcome(run, message, &st);
     cJSON_Delete(output);
-    if (response.reflection && !response.outcome)
-        fail(&st, RESOURCE_EXHAUSTED, "no memory for the answer");
-    if (st.code == OK)
+    if (ace_may_reply(run, &st))
         call->reply(&response, run->call);
-    else
-        rpc_fail(run->call, &st);
 }
 
 void ace_reflect(Renga__V1__AceGenerator_Service *self, const Renga__V1__AceReflectRequest *request,
@@ -87,17 +66,11 @@ void ace_reflect(Renga__V1__AceGenerator_Service *self, const Renga__V1__AceRefl
 {
     struct rpc_call *rpc = data;
     struct status st = {0};
-    struct reflect_call *call = NULL;
-    if (reflect_check_trajectory(request->trajectory, &st) && reflect_check_feedback(request->feedback, &st) &&
-        agent_options_check(request->options, &st)) {
-        call = arena_zalloc(rpc_call_arena(rpc), sizeof *call);
-        if (!call)
-            fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
-    }
-    if (!call) {
-        rpc_fail(rpc, &st);
+    bool good = ace_check_trajectory(request->trajectory, &st) && reflect_check_feedback(request->feedback, &st) &&
+                agent_options_check(request->options, &st);
+    struct reflect_call *call = ace_call_open(rpc, good, sizeof *call, &st);
+    if (!call)
         return;
-    }
     call->reply = reply;
     ace_run_init(&call->run, self, rpc, AGENT, request->trajectory->query, request->options);
     call->run.input_json = reflect_input(request, rpc_call_arena(rpc));

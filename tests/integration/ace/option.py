@@ -50,6 +50,11 @@ def abort(code):
     return lambda request, context: context.abort(getattr(grpc.StatusCode, code), "as it was told")
 
 
+def used(run):
+    succeeded(run)
+    return api.state(run.thread_id)["playbook_used"]
+
+
 def learnt(request, context):
     return playbook(bullet("hd-00001", LESSON), bullet("hd-00002", "Name the document."))(request, context)
 
@@ -107,6 +112,15 @@ def _():
     reload("helpdesk")
 
 
+@check("a tool-runner that is away for a moment is asked again: the lessons are there, and nothing is told")
+def _():
+    replies = [abort("UNAVAILABLE"), abort("UNAVAILABLE"), learnt]
+    script_desk(lambda request, context: replies.pop(0)(request, context))
+    run = ask()
+    succeeded(run)
+    equal((len(used(run)["bullet_ids"]), list(run.degradations), replies), (2, [], []), "the lessons, the degradations, the replies")
+
+
 @check("a playbook that cannot be searched costs the lessons alone: the run goes on, and tells it")
 def _():
     for code in ("UNAVAILABLE", "INTERNAL", "DATA_LOSS"):
@@ -126,11 +140,6 @@ def _():
     expect(1.9 < seconds < 7, f"it took {seconds:.1f} s")
     equal([d.part for d in run.degradations], ["playbook"], "the degradations")
     return f"{seconds:.1f} s"
-
-
-def used(run):
-    succeeded(run)
-    return api.state(run.thread_id)["playbook_used"]
 
 
 TALKER = {"playbook": {"dataset": "talk", "query": "question", "top_k": 3}, "output": ["answer"], "start": "ask",

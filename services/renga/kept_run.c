@@ -1,0 +1,243 @@
+#include "kept_run.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "nodes/trajectory_json.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FOLDER     "asked"
+#define ENDING     ".json"
+#define FILE_MAX   ((size_t)16 << 20) /* bytes: a trajectory as JSON */
+#define ANSWER_MAX ((size_t)131072)   /* bytes of an answer that are kept: as many as feedback reads */
+#define LOOK_MS    5000
+#define MEMORY     ((size_t)1 << 20)
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static bool kept_run_folder(char out[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    if (!command_data_folder(folder) || strlen(folder) + sizeof "/" FOLDER + KEPT_RUN_ID + 16 > PATH_MAX)
+        return false;
+    snprintf(out, PATH_MAX, "%.*s/" FOLDER, PATH_MAX - KEPT_RUN_ID - 32, folder);
+    return mkdir(out, 0700) == 0 || access(out, W_OK | X_OK) == 0;
+}
+
+static bool kept_run_is_id(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+    return length && length < KEPT_RUN_ID && !text[length];
+}
+
+static bool kept_run_path(const char *id, char out[PATH_MAX])
+{
+    if (!kept_run_is_id(id) || !kept_run_folder(out))
+        return false;
+    size_t used = strlen(out);
+    snprintf(out + used, PATH_MAX - used, "/%s" ENDING, id);
+    return true;
+}
+
+/* The id of a file's name; false for other files. */
+static bool kept_run_of_file(const char *name, char id[KEPT_RUN_ID])
+{
+    size_t length = strlen(name), ending = sizeof ENDING - 1;
+    if (length <= ending || length - ending >= KEPT_RUN_ID || strcmp(name + length - ending, ENDING) != 0)
+        return false;
+    snprintf(id, KEPT_RUN_ID, "%.*s", (int)(length - ending), name);
+    return kept_run_is_id(id);
+}
+
+static bool kept_run_is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+/* The number of kept runs, and the oldest or the newest of them. */
+static size_t kept_run_survey(bool newest, char id[KEPT_RUN_ID])
+{
+    char folder[PATH_MAX], one[KEPT_RUN_ID];
+    struct timespec found = {0};
+    struct stat about;
+    size_t count = 0;
+    DIR *files = kept_run_folder(folder) ? opendir(folder) : NULL;
+    for (struct dirent *file; files && (file = readdir(files));) {
+        if (!kept_run_of_file(file->d_name, one) || fstatat(dirfd(files), file->d_name, &about, 0) != 0)
+            continue;
+        if (!count++ || kept_run_is_before(&about.st_mtim, &found) != newest) {
+            found = about.st_mtim;
+            strcpy(id, one);
+        }
+    }
+    if (files)
+        closedir(files);
+    return count;
+}
+
+static void kept_run_prune(void)
+{
+    char path[PATH_MAX], id[KEPT_RUN_ID];
+    while (kept_run_survey(false, id) > KEPT_RUNS_MAX && kept_run_path(id, path))
+        if (unlink(path) != 0)
+            return;
+}
+
+/* Under another name first, so that a file is complete. */
+static bool kept_run_put(const char *id, const char *text)
+{
+    char path[PATH_MAX], made[PATH_MAX + 16];
+    if (!kept_run_path(id, path))
+        return false;
+    snprintf(made, sizeof made, "%s.%d", path, (int)getpid());
+    int file = open(made, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    size_t length = strlen(text);
+    bool written = write(file, text, length) == (ssize_t)length;
+    written = close(file) == 0 && written && rename(made, path) == 0;
+    if (!written)
+        unlink(made);
+    return written;
+}
+
+static bool kept_run_write_file(const char *id, const Renga__V1__Trajectory *trajectory)
+{
+    struct buffer text;
+    struct json_writer out;
+    buffer_init(&text, FILE_MAX);
+    json_writer_init(&out, &text);
+    trajectory_write_json(&out, NULL, trajectory);
+    bool written = json_writer_done(&out) && kept_run_put(id, buffer_text(&text));
+    buffer_fini(&text);
+    if (written)
+        kept_run_prune();
+    return written;
+}
+
+void kept_run_write_trajectory(const char *id, const Renga__V1__Trajectory *trajectory)
+{
+    kept_run_write_file(id, trajectory);
+}
+
+/* ---- the run, as its command ends -------------------------------------------------------------------------------- */
+
+struct kept_lessons {
+    struct arena *arena;
+    char *dataset, *ids[TRAJECTORY_IDS_MAX];
+    size_t count;
+};
+
+static void kept_run_state_came(struct orchestra *way, const ProtobufCMessage *message, void *data)
+{
+    const char *json = ((const Renga__V1__GetStateResponse *)message)->state_json;
+    struct kept_lessons *lessons = data;
+    struct status st = {0};
+    (void)way;
+    cJSON *state = json_parse(json, strlen(json), NULL, &st);
+    const cJSON *used = cJSON_GetObjectItemCaseSensitive(state, "playbook_used"), *id;
+    const char *dataset = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(used, "dataset"));
+    if (dataset)
+        lessons->dataset = arena_strdup(lessons->arena, dataset);
+    cJSON_ArrayForEach(id, cJSON_GetObjectItemCaseSensitive(used, "bullet_ids"))
+    {
+        char *text = cJSON_IsString(id) ? arena_strdup(lessons->arena, id->valuestring) : NULL;
+        if (text && lessons->count < TRAJECTORY_IDS_MAX)
+            lessons->ids[lessons->count++] = text;
+    }
+    cJSON_Delete(state);
+}
+
+static void kept_run_read_lessons(const struct kept_run *run, const struct orchestra *way, struct kept_lessons *lessons)
+{
+    struct orchestra asking = *way;
+    Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
+    char *fields[] = {command_text("playbook_used")};
+    asking.orchestrator = process_stub(way->process, &renga__v1__orchestrator__descriptor, &asking.status);
+    request.thread_id = command_text(run->thread_id);
+    request.fields = fields;
+    request.n_fields = 1;
+    if (asking.orchestrator)
+        orchestra_try(&asking, "GetState", &request.base, LOOK_MS, kept_run_state_came, lessons);
+}
+
+static void kept_run_tell(const struct kept_run *run, const struct orchestra *way)
+{
+    FILE *out = way->terminal ? stdout : stderr;
+    fprintf(out, "%s%srun %s; if it is wrong: renga feedback %s bad \"WHY\"%s\n", way->terminal ? "\n" : "",
+            colour(way, DIM), run->id, run->id, colour(way, PLAIN));
+}
+
+void kept_run_note(struct kept_run *run, const Renga__V1__AgentOutcome *outcome, const char *answer)
+{
+    size_t length = strlen(answer);
+    if (!outcome || run->answer)
+        return;
+    snprintf(run->id, sizeof run->id, "%s", outcome->run_id);
+    snprintf(run->thread_id, sizeof run->thread_id, "%s", outcome->thread_id);
+    run->answer = strndup(answer, text_cut(answer, length, ANSWER_MAX));
+}
+
+void kept_run_write(struct kept_run *run, const struct orchestra *way, const char *agent, const char *query, bool tells)
+{
+    struct arena memory;
+    Renga__V1__Trajectory trajectory = RENGA__V1__TRAJECTORY__INIT;
+    arena_init(&memory, NULL, 0, MEMORY);
+    struct kept_lessons lessons = {.arena = &memory};
+    if (run->answer && *run->id) {
+        kept_run_read_lessons(run, way, &lessons);
+        trajectory.query = arena_strndup(&memory, query, text_cut(query, strlen(query), TRAJECTORY_QUERY_MAX));
+        trajectory.dataset = lessons.dataset ? lessons.dataset : command_text(agent);
+        trajectory.generated_answer = run->answer;
+        trajectory.used_bullet_ids = lessons.ids;
+        trajectory.n_used_bullet_ids = lessons.count;
+        trajectory.status = RENGA__V1__TRAJECTORY_STATUS__TRAJECTORY_STATUS_SUCCESS;
+        trajectory.created_ms = (int64_t)time(NULL) * 1000;
+        if (trajectory.query && kept_run_write_file(run->id, &trajectory) && tells)
+            kept_run_tell(run, way);
+    }
+    arena_fini(&memory);
+    free(run->answer);
+    run->answer = NULL;
+}
+
+/* ---- read again -------------------------------------------------------------------------------------------------- */
+
+bool kept_run_find(int argc, char **argv, char id[KEPT_RUN_ID])
+{
+    char path[PATH_MAX];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], KEPT_RUN_LAST) == 0)
+            return kept_run_survey(true, id) > 0;
+        if (!kept_run_path(argv[i], path) || access(path, R_OK) != 0)
+            continue;
+        strcpy(id, argv[i]);
+        return true;
+    }
+    return false;
+}
+
+Renga__V1__Trajectory *kept_run_read(const char *id, struct arena *arena, struct status *st)
+{
+    char path[PATH_MAX];
+    struct buffer text;
+    Renga__V1__Trajectory *trajectory = NULL;
+    if (!kept_run_path(id, path)) {
+        fail(st, NOT_FOUND, "the run '%s' is not kept here", id);
+        return NULL;
+    }
+    buffer_init(&text, FILE_MAX);
+    if (file_read(path, &text, st))
+        trajectory = trajectory_parse_json(buffer_text(&text), text.length, arena, st);
+    buffer_fini(&text);
+    return trajectory;
+}
