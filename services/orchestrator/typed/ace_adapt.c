@@ -96,7 +96,7 @@ static void adapt_stopped(struct agent_run *run, const Renga__V1__Run *message)
     cJSON_Delete(output);
     if (event.result)
         event.result->outcome = ace_outcome(run, message, &st);
-    if (!ace_may_reply(run, &st))
+    if (!ace_may_reply(run, &st) || !event.result)
         return;
     adapt_interval(event.result);
     event.event_id = run->last_event_id;
