@@ -59,9 +59,10 @@ static bool all_broke_off(const Renga__V1__AgentResult *result)
 static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
 {
     ask->shown = true;
-    kept_run_note(&ask->kept, result->outcome, result->answer);
     ask->nothing_found = !result->n_citations;
     ask->broke_off = all_broke_off(result);
+    if (!ask->broke_off)
+        kept_run_note(&ask->kept, result->outcome, result->answer);
     ask_view_end(ask);
     if (ask->json)
         message_print_json(&result->base);

@@ -225,7 +225,7 @@ static int interview_work(struct daemon_process *process, const struct config *c
 static int interview_here(struct daemon *daemon, int argc, char **argv)
 {
     own_store_open(&own, "interviews", command_early(argc, argv, "--session", "RENGA_SESSION"));
-    int code = local_suite_run(daemon, own.target, NULL, false, argc, argv, interview_work);
+    int code = local_suite_run(daemon, own.target, LOCAL_SUITE_FORGET, false, argc, argv, interview_work);
     own_store_close(&own, own_opened);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "nodes/trajectory_json.h"
+#include "wrap.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -172,9 +173,13 @@ static void kept_run_read_lessons(const struct kept_run *run, const struct orche
 
 static void kept_run_tell(const struct kept_run *run, const struct orchestra *way)
 {
-    FILE *out = way->terminal ? stdout : stderr;
-    fprintf(out, "%s%srun %s; if it is wrong: renga feedback %s bad \"WHY\"%s\n", way->terminal ? "\n" : "",
-            colour(way, DIM), run->id, run->id, colour(way, PLAIN));
+    char text[4 * KEPT_RUN_ID];
+    snprintf(text, sizeof text, "%crun %s; if it is wrong: renga feedback %s bad \"WHY\"%c", WRAP_DIM, run->id, run->id,
+             WRAP_PLAIN);
+    if (way->terminal)
+        putchar('\n');
+    wrap_text_on(way->terminal ? stdout : stderr, text, 0, way->terminal ? command_terminal_width() - 1 : 0,
+                 way->colours);
 }
 
 void kept_run_note(struct kept_run *run, const Renga__V1__AgentOutcome *outcome, const char *answer)
