@@ -89,6 +89,7 @@ struct eval_row {
     const char *answer, *run, *error; /* error: "" */
     struct eval_citation citations[EVAL_CITATIONS_MAX];
     size_t citation_count;
+    bool nearest; /* nothing was found: the citations are the passages that came nearest */
 };
 
 /* Where the quotes can be looked up: the folder of --docs. */

@@ -163,7 +163,7 @@ static void eval_html_row(struct buffer *out, const struct eval_row *row)
     eval_html_text(out, *row->error ? row->error : row->answer, SIZE_MAX);
     buffer_print(out, "</dd>\n");
     for (size_t i = 0; i < row->citation_count; i++) {
-        buffer_print(out, "<dt>Cited</dt><dd><small>");
+        buffer_print(out, row->nearest ? "<dt>Nearest</dt><dd><small>" : "<dt>Cited</dt><dd><small>");
         eval_html_text(out, row->citations[i].uri, TEXT_CUT);
         buffer_printf(out, row->citations[i].line_from ? ":%d</small> " : "</small> ", row->citations[i].line_from);
         eval_html_text(out, row->citations[i].quote, SIZE_MAX);

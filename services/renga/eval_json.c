@@ -62,7 +62,7 @@ static void eval_write_row(struct json_writer *out, const struct eval_row *row)
         json_write_string(out, "error", row->error);
     json_write_string(out, "run", row->run);
     json_write_string(out, "answer", row->answer);
-    json_write_array(out, "citations");
+    json_write_array(out, row->nearest ? "nearest" : "citations");
     for (size_t i = 0; i < row->citation_count; i++) {
         json_write_object(out, NULL);
         json_write_string(out, "uri", row->citations[i].uri);

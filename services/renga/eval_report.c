@@ -123,7 +123,7 @@ static void eval_md_row(struct buffer *out, const struct eval_row *row)
     eval_md_text(out, *row->error ? row->error : row->answer, SIZE_MAX);
     buffer_put(out, '\n');
     for (size_t i = 0; i < row->citation_count; i++) {
-        buffer_print(out, "  - cited: ");
+        buffer_print(out, row->nearest ? "  - nearest: " : "  - cited: ");
         eval_md_text(out, row->citations[i].uri, TEXT_CUT);
         buffer_printf(out, row->citations[i].line_from ? ":%d — " : " — ", row->citations[i].line_from);
         eval_md_text(out, row->citations[i].quote, SIZE_MAX);

@@ -153,7 +153,7 @@ void eval_score_result(struct eval_score *score, const struct eval_question *que
                        const Renga__V1__AgentResult *result, struct eval_quotes *quotes)
 {
     eval_score_begin(score, question);
-    score->answered = result->n_citations > 0;
+    score->answered = result->found;
     if (question->class == EVAL_ANSWERABLE)
         eval_score_hits(score, question, result);
     if (score->answered) {
@@ -181,10 +181,25 @@ static const char *eval_keep(struct arena *arena, const char *text, size_t most)
     return kept ? kept : "";
 }
 
+static void eval_keep_nearest(struct eval_row *row, const Renga__V1__NotFound *not_found, struct arena *arena)
+{
+    row->nearest = true;
+    for (size_t i = 0; not_found && i < not_found->n_nearest && i < EVAL_CITATIONS_MAX; i++) {
+        const Renga__V1__SearchHit *hit = not_found->nearest[i];
+        row->citations[row->citation_count++] = (struct eval_citation){
+            eval_keep(arena, hit->uri, ERROR_KEPT),
+            eval_keep(arena, *hit->quote ? hit->quote : hit->snippet, QUOTE_KEPT), hit->line_from, hit->line_to};
+    }
+}
+
 void eval_row_keep(struct eval_row *row, const Renga__V1__AgentResult *result, struct arena *arena)
 {
     row->answer = eval_keep(arena, result->answer, ANSWER_KEPT);
     row->run = eval_keep(arena, result->outcome ? result->outcome->run_id : "", ERROR_KEPT);
+    if (!result->found) {
+        eval_keep_nearest(row, result->not_found, arena);
+        return;
+    }
     row->citation_count = result->n_citations < EVAL_CITATIONS_MAX ? result->n_citations : EVAL_CITATIONS_MAX;
     for (size_t i = 0; i < row->citation_count; i++) {
         const Renga__V1__Citation *citation = result->citations[i];

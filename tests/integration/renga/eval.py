@@ -63,6 +63,7 @@ def _():
     done = evaluate(QUESTIONS_FILE, *HERE_FLAGS, "--json", "--report", "report.html,report.md,before.jsonl")
     rows, figures, end = results(done.stdout)
     expect([row["why"] for row in rows[:3] + rows[4:]] == ["right"] * 5, [(row["question"], row["why"], row["answer"]) for row in rows])
+    expect(rows[5]["nearest"] is not None and "citations" in rows[0] and "citations" not in rows[5], rows[5])
     expect(rows[3]["why"] in ("wrong_sentence", "abstained", "not_found"), rows[3])
     right = figures["right", "all"]
     expect(right["count"] == 6 and round(right["value"], 3) == 0.833 and round(right["low"], 3) == 0.436, right)

@@ -153,6 +153,7 @@ static struct eval_score score_of(const struct eval_question *question, const ch
     result.n_subtasks = 1;
     result.citations = citations;
     result.n_citations = uri != NULL;
+    result.found = uri != NULL;
     eval_score_result(&score, question, &result, &quotes);
     eval_quotes_fini(&quotes);
     free(right.uri);
