@@ -18,6 +18,8 @@ struct ask_words {
     const char *stages[8]; /* by SubtaskStage */
     const char *space;     /* between a sentence and its number */
     const char *seconds;   /* behind a number */
+    const char *nearest;   /* above passages that do not answer */
+    const char *connect;   /* how a model is connected */
 };
 
 /* `language` may be NULL. */
@@ -27,7 +29,7 @@ struct ask_row {
     char *name;
     Renga__V1__SubtaskStage stage;
     int try;
-    bool is_completed;
+    bool is_completed, found;
     char tools[64];             /* the first names */
     int64_t began_ns, ended_ns; /* 0: not yet */
 };
@@ -75,5 +77,11 @@ void ask_check_collection(struct ask *ask, const char *name);
 
 /* ask_answer.c: the answer with numbers, the sources that they refer to, and the gaps of the result. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);
+/* A place with its headings and its quote, behind a label. */
+void ask_show_place(const struct ask *ask, const Renga__V1__Citation *citation, const char *label, size_t width);
+
+/* ask_missing.c: what is shown of the parts that nothing answers; the answer itself names them. */
+void ask_show_missing(const struct ask *ask, const Renga__V1__AgentResult *result, size_t width);
+void ask_show_connect(const struct ask *ask, const Renga__V1__AgentResult *result, size_t width);
 
 #endif

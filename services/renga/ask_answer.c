@@ -1,4 +1,5 @@
-/* An answer for people: numbers behind its sentences, the places that they refer to, and the gaps of the result. */
+/* An answer for people: numbers behind its sentences, the places that they refer to, the passages nearest to what is
+ * not answered, and the gaps of the result. */
 #include "ask.h"
 #include "outcome.h"
 #include "wrap.h"
@@ -53,11 +54,9 @@ static void put_place(struct buffer *out, const Renga__V1__Citation *citation)
     buffer_print(out, ": ");
 }
 
-static void show_source(const struct ask *ask, const Renga__V1__Citation *citation, size_t number, size_t width)
+void ask_show_place(const struct ask *ask, const Renga__V1__Citation *citation, const char *label, size_t width)
 {
     struct buffer out, quote;
-    char label[24];
-    int indent = snprintf(label, sizeof label, "[%zu] ", number);
     buffer_init(&out, TEXT_MAX);
     buffer_init(&quote, TEXT_MAX);
     wrap_put(&quote, citation->quote, strlen(citation->quote), true);
@@ -66,7 +65,7 @@ static void show_source(const struct ask *ask, const Renga__V1__Citation *citati
     buffer_printf(&out, "%c\"%.*s%s\"%c", WRAP_DIM, (int)length, buffer_text(&quote), length < quote.length ? "…" : "",
                   WRAP_PLAIN);
     fputs(label, stdout);
-    wrap_text(buffer_text(&out), (size_t)indent, width, ask->way.colours);
+    wrap_text(buffer_text(&out), strlen(label), width, ask->way.colours);
     buffer_fini(&quote);
     buffer_fini(&out);
 }
@@ -75,9 +74,14 @@ static void show_sources(const struct ask *ask, const Renga__V1__AgentResult *re
                          size_t width)
 {
     size_t shown = 0;
-    for (size_t i = 0; i < result->n_citations; i++)
-        if (numbers[i] > shown)
-            show_source(ask, result->citations[i], shown = numbers[i], width);
+    char label[24];
+    for (size_t i = 0; i < result->n_citations; i++) {
+        if (numbers[i] <= shown)
+            continue;
+        shown = numbers[i];
+        snprintf(label, sizeof label, "[%zu] ", shown);
+        ask_show_place(ask, result->citations[i], label, width);
+    }
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -111,12 +115,41 @@ static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *res
     }
 }
 
-static bool has_notes(const Renga__V1__AgentResult *result)
+static bool has_notes(const Renga__V1__AgentResult *result, const Renga__V1__AgentOutcome *outcome)
 {
     bool broken = false;
     for (size_t i = 0; i < result->n_subtasks; i++)
         broken |= result->subtasks[i]->status_code != 0;
-    return broken || outcome_has_notes(result->outcome);
+    return broken || outcome_has_notes(outcome);
+}
+
+/* Where nothing was found, no sentence of the documents is shown as an answer: no note says that of one. */
+static Renga__V1__AgentOutcome notes_of(const Renga__V1__AgentResult *result, Renga__V1__Degradation **list)
+{
+    Renga__V1__AgentOutcome outcome = RENGA__V1__AGENT_OUTCOME__INIT;
+    if (result->outcome)
+        outcome = *result->outcome;
+    if (!list || result->n_citations)
+        return outcome;
+    outcome.degradations = list;
+    outcome.n_degradations = 0;
+    for (size_t i = 0; result->outcome && i < result->outcome->n_degradations; i++)
+        if (result->outcome->degradations[i]->kind != RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
+            list[outcome.n_degradations++] = result->outcome->degradations[i];
+    return outcome;
+}
+
+static void show_notes(const struct ask *ask, const Renga__V1__AgentResult *result)
+{
+    size_t count = result->outcome ? result->outcome->n_degradations : 0;
+    Renga__V1__Degradation **list = calloc(count + 1, sizeof *list);
+    Renga__V1__AgentOutcome outcome = notes_of(result, list);
+    if (has_notes(result, result->outcome ? &outcome : NULL)) {
+        putchar('\n');
+        show_broken(ask, result);
+        outcome_show(stdout, &ask->way, ask->width, ask->words->tag, result->outcome ? &outcome : NULL);
+    }
+    free(list);
 }
 
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
@@ -134,11 +167,9 @@ void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
         putchar('\n');
         show_sources(ask, result, numbers, width);
     }
-    if (has_notes(result)) {
-        putchar('\n');
-        show_broken(ask, result);
-        outcome_show(stdout, &ask->way, ask->width, ask->words->tag, result->outcome);
-    }
+    ask_show_missing(ask, result, width);
+    show_notes(ask, result);
+    ask_show_connect(ask, result, width);
     buffer_fini(&out);
     free(numbers);
 }

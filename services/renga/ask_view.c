@@ -45,6 +45,7 @@ static void advanced(struct ask_view *view, const Renga__V1__SubtaskProgress *pr
     row->stage = progress->stage;
     row->ended_ns = has_ended(row) ? now_ns : 0;
     row->try = progress->challenge_count;
+    row->found = progress->found;
     if (progress->reflection)
         row->is_completed = progress->reflection->is_completed;
     size_t used = 0;
@@ -64,19 +65,19 @@ static void go_back(struct ask *ask)
 static const char *sign(const struct ask_row *row, const char **sequence)
 {
     bool failed = row->stage == RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_FAILED;
-    *sequence = failed                                ? RED
-                : has_ended(row) && row->is_completed ? GREEN
-                : has_ended(row)                      ? YELLOW
-                : row->stage                          ? BLUE
-                                                      : DIM;
-    return failed ? "✗" : !has_ended(row) ? "●" : row->is_completed ? "✓" : "–";
+    *sequence = failed                            ? RED
+                : row->found && row->is_completed ? GREEN
+                : has_ended(row)                  ? YELLOW
+                : row->stage                      ? BLUE
+                                                  : DIM;
+    return failed ? "✗" : !has_ended(row) ? "●" : row->found ? "✓" : "–";
 }
 
 static void describe(const struct ask *ask, const struct ask_row *row, char *out, size_t room)
 {
     const struct ask_words *words = ask->words;
     size_t known = sizeof words->stages / sizeof words->stages[0];
-    bool wanting = row->stage == RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE && !row->is_completed;
+    bool wanting = row->stage == RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE && !row->found;
     int used = snprintf(out, room, "%s",
                         wanting                      ? words->incomplete
                         : (size_t)row->stage < known ? words->stages[row->stage]

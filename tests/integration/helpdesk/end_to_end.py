@@ -102,6 +102,12 @@ def _():
     expect("No information was found" in result.answer and "football" in result.answer, result.answer)
     expect(not result.citations and not result.subtasks[0].is_completed, "it claims to have found something")
     expect(result.subtasks[0].challenge_count == 3, f"{result.subtasks[0].challenge_count} tries")
+    expect(not result.found and list(result.not_found.looked_for) == [result.question], result.not_found)
+    nearest = result.not_found.nearest
+    expect(0 < len(nearest) <= 3 and all(a.score >= b.score for a, b in zip(nearest, nearest[1:])), nearest)
+    for hit in nearest:
+        there = lines(hit.uri, hit.line_from, hit.line_to)
+        expect(hit.quote and (hit.quote in there or hit.quote in re.sub("<[^>]*>", "", there)), hit)
 
 
 @check("only the collections that were named are looked in")

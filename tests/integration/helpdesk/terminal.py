@@ -95,6 +95,17 @@ def _():
     done = ask(NOWHERE)
     expect(done.returncode == 3, f"{done.returncode}: {done.stderr}")
     expect("football" in done.stdout and "[1]" not in done.stdout, done.stdout)
+    expect(done.stdout.count("\n~ ") == 3 and "Nearest passages, which do not answer it:" in done.stdout, done.stdout)
+    expect(done.stdout.count("OPENAI_API_KEY") == 1 and "extractive:" not in done.stdout, done.stdout)
+
+
+@check("a part that the documents do not say is named behind the answer to the other one: exit code 0")
+def _():
+    for question, missing, nearest in ((f"How long are backups kept? {NOWHERE}", "No answer was found in the documents for:", "Nearest"),
+                                       ("バックアップは何日間保存されますか。月の裏側の気温は何度ですか。", "見つかりませんでした", "最も近い箇所")):
+        done = ask(question)
+        expect(done.returncode == 0 and missing in done.stdout and nearest in done.stdout, f"{done.returncode}: {done.stdout}")
+        expect("35" in done.stdout.split(missing)[0] and "[1]" in done.stdout and "OPENAI_API_KEY" in done.stdout, done.stdout)
 
 
 @check("where nothing is found in a collection that is not there, it is told which there are")
@@ -121,6 +132,10 @@ def _():
     result = json.loads(done.stdout)
     expect(len(result["subtasks"]) == 2 and result["citations"][0]["uri"], result["plan"])
     expect(all(subtask["is_completed"] for subtask in result["subtasks"]), result["subtasks"])
+    expect(result["found"] and "not_found" not in result, result)
+    result = json.loads(ask("--json", NOWHERE).stdout)
+    expect("found" not in result and result["not_found"]["looked_for"] == [NOWHERE], result)
+    expect([set(hit) >= {"uri", "line_from", "quote", "score"} for hit in result["not_found"]["nearest"]] == [True] * 3, result)
 
 
 def width(line):
