@@ -297,9 +297,9 @@ static bool load(struct agents *agents)
         look_at_prompts(findings, agents->prompts);
     for (size_t i = 0; i < findings->count; i++) {
         struct found *found = &findings->list[i];
-        found->agent = found->path
-                           ? agent_of_folder(found->path, found->name, agents->prompts, findings->problems)
-                           : agent_of_shipped(agents->shipped, found->name, agents->prompts, findings->problems);
+        const struct agent_place place = {found->path, agents->shipped, found->name, agents->prompts,
+                                          current(agents, found->name)};
+        found->agent = agent_of_place(&place, findings->problems);
     }
     problems_log(findings->problems);
     pthread_mutex_lock(&agents->lock);

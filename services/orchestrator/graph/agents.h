@@ -36,6 +36,7 @@ struct agent {
     size_t bundle_size;
 
     /* Private to the room. */
+    bool lenient; /* prompts of values may name what the node does not have: filling one fails */
     const struct prompt *prompts;
     size_t prompt_count;
     struct arena arena;
@@ -56,6 +57,8 @@ struct shipped_file; /* shipped.h */
 /* `prompts`, which may be NULL, is a folder with AGENT/LANGUAGE/NAME.md: prompts that are added to those of an agent,
  * or take the place of one. They are part of its version. Loads every sub-folder of the folders that has a graph.json;
  * of two with the same name, the later folder's. Faulty agents become problems, and are logged; others still load.
+ * Faulty prompts of `prompts` are problems, too: an agent that is loaded stays as it was, and another one does with the
+ * good ones.
  * Fails only if memory is out. `shipped` is a table (shipped.h), or NULL: its agents are loaded if no folder has an
  * agent of the same name. */
 struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,

@@ -292,6 +292,7 @@ static bool add_bundled(struct agent *agent, const cJSON *prompts, const char *f
     return true;
 }
 
+/* An agent that was loaded with a faulty prompt of a value has runs, which are read again. */
 static bool read_bundle(struct agent *agent, const struct json_document *document, struct problems *problems)
 {
     const cJSON *graph = part(document->root, "graph"), *prompts = part(document->root, "prompts");
@@ -299,6 +300,7 @@ static bool read_bundle(struct agent *agent, const struct json_document *documen
     const char *folder = cJSON_IsString(name) ? name->valuestring : "bundle";
     if (!cJSON_IsObject(graph) || !cJSON_IsObject(prompts))
         return refuse(problems, folder, "bundle", "a bundle has \"graph\" and \"prompts\"; this text is none");
+    agent->lenient = true;
     return add_bundled(agent, prompts, folder, problems) &&
            agent_read(agent, document, graph, folder, FILE_NAME, problems);
 }

@@ -4,6 +4,8 @@
 
 #include "problems.h"
 
+struct shipped_file;
+
 /* NULL if memory is out. Held once. */
 struct agent *agent_create(void);
 void agent_destroy(struct agent **agent);
@@ -21,12 +23,16 @@ bool prompt_add(struct agent *agent, const struct prompt_source *source, const c
  * NULL if it is faulty, with its faults in `problems`. */
 struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
                             struct problems *problems);
-/* The agent of path/graph.json and path/prompts/, with the prompts of added/FOLDER/; `added` may be NULL. */
-struct agent *agent_of_folder(const char *path, const char *folder, const char *added, struct problems *problems);
-/* The agent of its files in a table (shipped.h). */
-struct shipped_file;
-struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, const char *added,
-                               struct problems *problems);
+/* Where an agent stands, with path/graph.json and path/prompts/, and the prompts of added/NAME/. */
+struct agent_place {
+    const char *path;                   /* NULL: it is in the table (shipped.h) */
+    const struct shipped_file *shipped; /* may be NULL with a path */
+    const char *name, *added;           /* added: NULL without such prompts */
+    bool is_loaded;
+};
+/* A faulty prompt of added/NAME/ refuses an agent that is loaded. Another agent is read without the prompts that cannot
+ * be read; a prompt of a value with a faulty name in braces stays, and filling it fails with that name. */
+struct agent *agent_of_place(const struct agent_place *place, struct problems *problems);
 /* The agent of a bundle; its version is the hash of the bundle. */
 struct agent *agent_of_bundle(const char *bundle, size_t size, struct problems *problems);
 

@@ -53,6 +53,12 @@ static bool prompt_check_one(struct reading *in, struct prompt_reading *prompt, 
                  text->language, text->name, prompt->unknown, prompt->node->name, nearest_hint(&nearest).text);
 }
 
+/* A run that chooses a faulty prompt of a value fails; other runs of a lenient agent are none the worse for it. */
+static bool prompt_may_be_faulty(const struct reading *in, const struct prompt *prompt, const char *name)
+{
+    return in->agent->lenient && strcmp(prompt->name, name) != 0;
+}
+
 /* The prompt itself, and those of it that a value chooses. */
 static bool prompt_is_one_of(const struct node *node, const struct prompt *prompt, const char *name)
 {
@@ -67,7 +73,8 @@ static bool prompts_check_row(struct reading *in, const struct node *node, const
     for (size_t i = 0; i < in->agent->prompt_count; i++) {
         struct prompt_reading prompt = {.node = node, .playbook = in->agent->graph->playbook, .picks = picks};
         if (prompt_is_one_of(node, &in->agent->prompts[i], name) &&
-            !prompt_check_one(in, &prompt, &in->agent->prompts[i], item))
+            !prompt_check_one(in, &prompt, &in->agent->prompts[i], item) &&
+            !prompt_may_be_faulty(in, &in->agent->prompts[i], name))
             return false;
     }
     return true;

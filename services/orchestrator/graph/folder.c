@@ -106,24 +106,33 @@ static bool add_prompt(struct agent *agent, const struct place *place, const cha
     return good;
 }
 
+static bool add_or_skip_prompt(struct agent *agent, const struct place *place, const char *file)
+{
+    return add_prompt(agent, place, file) || (place->added && agent->lenient);
+}
+
 static bool add_language(struct agent *agent, const struct place *place, const char *language)
 {
     struct stat about;
     struct place folder = *place;
     folder.language = language;
     if (stat(place->path, &about) != 0 || !S_ISDIR(about.st_mode))
-        return refuse(place, "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja");
-    return list(&folder, add_prompt, agent);
+        return refuse(place,
+                      "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja") ||
+               (place->added && agent->lenient);
+    return list(&folder, add_or_skip_prompt, agent);
 }
 
-/* The prompts of added/FOLDER/LANGUAGE/; there may be none. */
-static bool add_prompts_beside(struct agent *agent, const char *added, const char *folder, struct problems *problems)
+/* The prompts of added/NAME/LANGUAGE/; there may be none. */
+static bool add_prompts_beside(struct agent *agent, const struct agent_place *from, bool lenient,
+                               struct problems *problems)
 {
-    struct place root = {.folder = folder, .added = true, .problems = problems};
-    if (!added)
+    struct place root = {.folder = from->name, .added = true, .problems = problems};
+    if (!from->added)
         return true;
-    snprintf(root.path, sizeof root.path, "%s/%s", added, folder);
-    snprintf(root.file, sizeof root.file, "%s/%s", added, folder);
+    agent->lenient = lenient;
+    snprintf(root.path, sizeof root.path, "%s/%s", from->added, from->name);
+    snprintf(root.file, sizeof root.file, "%s/%s", from->added, from->name);
     return list(&root, add_language, agent);
 }
 
@@ -141,39 +150,57 @@ static bool add_shipped_prompt(struct agent *agent, const struct shipped_file *f
     return prompt_add(agent, &source, file->agent, problems);
 }
 
-struct agent *agent_of_shipped(const struct shipped_file *files, const char *name, const char *added,
-                               struct problems *problems)
+static struct agent *agent_of_shipped(const struct agent_place *from, bool lenient, struct problems *problems)
 {
     const struct shipped_file *graph = NULL;
     struct agent *agent = agent_create();
     bool good = agent;
-    for (const struct shipped_file *file = files; good && file->agent; file++) {
-        if (strcmp(file->agent, name) != 0)
+    for (const struct shipped_file *file = from->shipped; good && file->agent; file++) {
+        if (strcmp(file->agent, from->name) != 0)
             continue;
         if (strcmp(file->path, "graph.json") == 0)
             graph = file;
         good = add_shipped_prompt(agent, file, problems);
     }
-    if (!good || !graph || !add_prompts_beside(agent, added, name, problems)) {
+    if (!good || !graph || !add_prompts_beside(agent, from, lenient, problems)) {
         agent_destroy(&agent);
         return NULL;
     }
-    return agent_of_text(agent, graph->text, graph->size, name, problems);
+    return agent_of_text(agent, graph->text, graph->size, from->name, problems);
 }
 
-struct agent *agent_of_folder(const char *path, const char *folder, const char *added, struct problems *problems)
+static struct agent *agent_of_folder(const struct agent_place *from, bool lenient, struct problems *problems)
 {
-    struct place root = {.folder = folder, .problems = problems}, file;
+    struct place root = {.folder = from->name, .problems = problems}, file;
     struct buffer text;
     struct agent *agent = agent_create();
-    bool fits = snprintf(root.path, sizeof root.path, "%s", path) < PATH_BYTES_MAX;
+    bool fits = snprintf(root.path, sizeof root.path, "%s", from->path) < PATH_BYTES_MAX;
     if (!agent || !fits || !enter(&root, "prompts", &file) || !list(&file, add_language, agent) ||
-        !add_prompts_beside(agent, added, folder, problems) || !enter(&root, "graph.json", &file) ||
+        !add_prompts_beside(agent, from, lenient, problems) || !enter(&root, "graph.json", &file) ||
         !read_file(&file, &text)) {
         agent_destroy(&agent);
         return NULL;
     }
-    agent = agent_of_text(agent, buffer_text(&text), text.length, folder, problems);
+    agent = agent_of_text(agent, buffer_text(&text), text.length, from->name, problems);
     buffer_fini(&text);
+    return agent;
+}
+
+static struct agent *agent_read_place(const struct agent_place *from, bool lenient, struct problems *problems)
+{
+    return from->path ? agent_of_folder(from, lenient, problems) : agent_of_shipped(from, lenient, problems);
+}
+
+struct agent *agent_of_place(const struct agent_place *from, struct problems *problems)
+{
+    static const char said[] =
+        "is loaded all the same: the agent's own prompts stand for files that cannot be read, and runs that choose a "
+        "prompt with a faulty name fail";
+    struct agent *agent = agent_read_place(from, false, problems);
+    if (agent || !from->added || from->is_loaded)
+        return agent;
+    agent = agent_read_place(from, true, problems); /* names all faulty prompts, not the first alone */
+    if (agent)
+        problems_add(problems, &(struct agent_problem){.agent = from->name, .file = "graph.json", .message = said});
     return agent;
 }

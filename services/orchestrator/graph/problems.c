@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MEMORY_MAX ((size_t)4 << 20) /* bytes: a thousand of them, some KiB each */
 
@@ -23,8 +24,20 @@ void problems_destroy(struct problems **problems)
     *problems = NULL;
 }
 
+/* A document may be read twice. */
+static bool problems_have(const struct problems *problems, const struct agent_problem *problem)
+{
+    for (const struct agent_problem *one = problems->first; one; one = one->next)
+        if (one->line == problem->line && one->column == problem->column && strcmp(one->agent, problem->agent) == 0 &&
+            strcmp(one->file, problem->file) == 0 && strcmp(one->message, problem->message) == 0)
+            return true;
+    return false;
+}
+
 void problems_add(struct problems *problems, const struct agent_problem *problem)
 {
+    if (problems_have(problems, problem))
+        return;
     struct agent_problem *kept = arena_zalloc(&problems->arena, sizeof *kept);
     if (!kept || problems->count == PROBLEMS_MAX)
         return;

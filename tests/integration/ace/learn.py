@@ -285,6 +285,21 @@ def _():
     equal(([h for _, _, h in script_again.texts().values()], made.HasField("reflection"), len(made.outcome.degradations)), ([1, 1], False, 1), "counted alone")
 
 
+@check("Feedback with a trajectory needs no run: its dataset, bullets and answer are learnt from, and the history says why")
+def _():
+    playbook = script(operations=[[add("Count twice.")]])
+    made = feedback("elsewhere", 2, remark="It is\nfive.\x1b" + "x" * 2000, trajectory={**TASK, "dataset": "toy", "generated_answer": "4", "used_bullet_ids": ["misc-00001"]})
+    equal((made.dataset, [h for _, _, h in playbook.texts().values()][:2]), ("toy", [1, 0]), "counted")
+    put = playbook.puts[0]
+    equal((put.source, put.reason[:20], len(put.reason)), ("elsewhere", "bad: It is five. xxx", 1024), "the change")
+    expect("<answer>\n4\n</answer>" in asked("key_insight")[0], "the answer")
+    playbook = script()
+    feedback("", 1, trajectory={**TASK, "dataset": "toy", "used_bullet_ids": ["misc-00001"]})
+    equal((playbook.puts[0].reason, len(playbook.puts[0].source) > 10), ("good", True), "a change without a run")
+    for wrong, word in (({"query": ""}, "query"), ({"dataset": "../x"}, "dataset"), ({"used_bullet_ids": ["x"] * 101}, "used_bullet_ids"), ({"generated_answer": "x" * 1048577}, "generated_answer")):
+        expect(word in refused("INVALID_ARGUMENT", lambda: feedback("r", 1, trajectory={**TASK, "dataset": "toy", **wrong})), word)
+
+
 @check("Feedback on a run that is not there, has failed, or was shown no bullets is refused by its name")
 def _():
     script()

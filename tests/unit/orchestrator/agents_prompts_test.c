@@ -3,6 +3,7 @@
 
 #include "agent_fixture.h"
 #include "base/template.h"
+#include "graph/bundle.h"
 #include "graph/shipped.h"
 #include "random_text.h"
 
@@ -104,6 +105,50 @@ static void a_faulty_prompt_leaves_the_agent_as_it_was_and_is_named(void **state
         assert_prompt(&house, "appworld", "en", "appworld {query} {context}");
         house_close(&house);
     }
+}
+
+static void a_faulty_prompt_keeps_no_agent_from_being_loaded_and_fails_as_it_is_filled(void **state)
+{
+    struct house house = house_of(TALKER);
+    struct status st = {0};
+    struct buffer text;
+    const char *chosen;
+    cJSON *values = cJSON_Parse("{\"query\": \"q\", \"context\": \"c\"}");
+    house_write(&house, ".prompts/talker/en/task.broken.md", "{contxt}");
+    house_write(&house, ".prompts/talker/en/task.bytes.md", "\xff\xfe");
+    house_write(&house, ".prompts/talker/english/task.other.md", "x");
+    house_write(&house, ".prompts/talker/en/task c.md", "x");
+    house_load(&house);
+    assert_contains(house.log, "the prompt en/task.broken names {contxt}");
+    assert_contains(house.log, "is no UTF-8");
+    assert_contains(house.log, "'english' is no language");
+    assert_contains(house.log, "is loaded all the same");
+    assert_prompt(&house, "appworld", "en", "appworld {query} {context}");
+    assert_prompt(&house, "bytes", "en", "built in {query} {context}");
+    struct agent *agent = house_find(&house, "talker", &st);
+    struct problems *problems = problems_create();
+    struct agent *again = agent_of_bundle(agent->bundle_json, agent->bundle_size, problems);
+    assert_non_null(again);
+    assert_string_equal(again->version, agent->version);
+    buffer_init(&text, 1024);
+    assert_false(template_fill(agent_prompt_of(again, "task", "broken", "en", &chosen), values, &text, &st));
+    assert_contains(st.text, "contxt");
+    buffer_fini(&text);
+    cJSON_Delete(values);
+    agent_destroy(&again);
+    problems_destroy(&problems);
+    agent_release(house.agents, agent);
+    house_close(&house);
+}
+
+static void a_fault_of_the_document_is_no_fault_of_a_prompt(void **state)
+{
+    struct house house = house_of("{\"agent\": \"talker\"}");
+    struct status st;
+    house_write(&house, ".prompts/talker/en/task.broken.md", "{contxt}");
+    house_load(&house);
+    assert_null(house_find(&house, "talker", &st));
+    house_close(&house);
 }
 
 static void prompts_of_an_agent_that_is_not_there_are_a_problem(void **state)
@@ -227,6 +272,8 @@ int main(void)
         cmocka_unit_test(the_prompt_of_a_value_goes_before_the_default_and_that_before_the_agents_own),
         cmocka_unit_test(an_added_prompt_takes_the_place_of_the_agents_own_and_changes_its_version),
         cmocka_unit_test(a_faulty_prompt_leaves_the_agent_as_it_was_and_is_named),
+        cmocka_unit_test(a_faulty_prompt_keeps_no_agent_from_being_loaded_and_fails_as_it_is_filled),
+        cmocka_unit_test(a_fault_of_the_document_is_no_fault_of_a_prompt),
         cmocka_unit_test(prompts_of_an_agent_that_is_not_there_are_a_problem),
         cmocka_unit_test(a_field_that_cannot_choose_is_refused),
         cmocka_unit_test(no_value_leads_out_of_the_prompts_of_its_name),
