@@ -146,7 +146,9 @@ static void look_around(struct ask *ask, const struct config *config)
     ask->width = isatty(STDOUT_FILENO) ? command_terminal_width() : 0;
     ask->way.terminal = command_on_terminal() && !ask->json;
     ask->way.colours = command_in_colours() && !ask->json;
-    ask->words = ask_words(config_string(config, "language"), ask->request.question);
+    const char *language = config_string(config, "language"), *question = ask->request.question;
+    ask->words = ask_words(language, question);
+    ask->language = language ? language_tagged(language) : language_of(question, strlen(question));
 }
 
 static int work(struct daemon_process *process, const struct config *config)

@@ -7,6 +7,7 @@
 #include "loop/loop.h"
 #include "patience.h"
 #include "renga/v1/helpdesk.pb-c.h"
+#include "words/languages.h"
 
 #define ASK_SUBTASKS_MAX 32 /* as AgentResult.subtasks */
 
@@ -18,8 +19,6 @@ struct ask_words {
     const char *stages[8]; /* by SubtaskStage */
     const char *space;     /* between a sentence and its number */
     const char *seconds;   /* behind a number */
-    const char *nearest;   /* above passages that do not answer */
-    const char *connect;   /* how a model is connected */
 };
 
 /* `language` may be NULL. */
@@ -50,6 +49,7 @@ struct ask {
     ProtobufCService *helpdesk;
     struct patience patience; /* with a suite that runs elsewhere */
     const struct ask_words *words;
+    enum language language; /* of the answer's fixed texts */
     Renga__V1__AskRequest request;
     bool json;
     bool live;    /* a terminal, on which the work is drawn */

@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "chat/answer.h"
 #include "provider/provider.h"
+#include "words/languages.h"
 #include "words/support.h"
 
 #include <stdbool.h>
@@ -48,7 +49,8 @@ struct found {
 struct extract {
     struct arena *arena;
     const Renga__V1__ChatRequest *request;
-    bool japanese;      /* the language of the question */
+    bool japanese;          /* the question is read as Japanese, else as English */
+    enum language language; /* of fixed texts */
     struct text asked;  /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
     struct text answer; /* of the last <answer>; length 0: none */
     struct text advice; /* of the last <advice> */

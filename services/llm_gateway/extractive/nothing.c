@@ -15,12 +15,22 @@ static struct text shown(struct text text)
     return (struct text){text.bytes, cut};
 }
 
-/* Around the question, and before the words that were looked for: in Japanese and English, with and without sources. */
-static const char *const nothing[2][2][2] = {
-    {{"I have no sources to answer \"", "\" from. I looked for: "},
-     {"I found nothing that answers \"", "\" in what was searched. I looked for: "}},
-    {{"「", "」については、裏付けとなる資料がないため答えられません。探した語: "},
-     {"「", "」に答える記述は、調べた範囲では見つかりませんでした。探した語: "}},
+/* Around the question, and before the words that were looked for: without sources and with sources. */
+static const char *const nothing[LANGUAGES][2][2] = {
+    [LANGUAGE_EN] = {{"I have no sources to answer \"", "\" from. I looked for: "},
+                     {"I found nothing that answers \"", "\" in what was searched. I looked for: "}},
+    [LANGUAGE_JA] = {{"「", "」については、裏付けとなる資料がないため答えられません。探した語: "},
+                     {"「", "」に答える記述は、調べた範囲では見つかりませんでした。探した語: "}},
+    [LANGUAGE_ZH] = {{"没有可以用来回答“", "”的资料。查找的词: "},
+                     {"在查找的范围内没有找到回答“", "”的内容。查找的词: "}},
+    [LANGUAGE_KO] = {{"'", "'에 답할 자료가 없습니다. 찾아본 말: "},
+                     {"'", "'에 대한 답을 찾아본 범위에서 찾지 못했습니다. 찾아본 말: "}},
+    [LANGUAGE_DE] = {{"Zu „", "“ gibt es keine Quellen, die antworten könnten. Gesucht wurde: "},
+                     {"Auf „", "“ wurde im Durchsuchten keine Antwort gefunden. Gesucht wurde: "}},
+    [LANGUAGE_FR] = {{"Il n'y a pas de source pour répondre à « ", " ». Mots cherchés : "},
+                     {"Rien de ce qui a été consulté ne répond à « ", " ». Mots cherchés : "}},
+    [LANGUAGE_ES] = {{"No hay fuentes para responder a «", "». Se buscó: "},
+                     {"Nada de lo consultado responde a «", "». Se buscó: "}},
 };
 
 void text_print(struct buffer *out, struct text text)
@@ -32,7 +42,7 @@ void text_print(struct buffer *out, struct text text)
 void extract_say_nothing(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
     bool looked = extract->passage_count || extract->result_count;
-    const char *const *around = nothing[extract->japanese][looked];
+    const char *const *around = nothing[extract->language][looked];
     struct text question = shown(extract->asked);
     finding->looked_for = extract_keywords(extract->arena, question, (struct text){NULL, 0});
     buffer_print(out, around[0]);

@@ -98,6 +98,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
     extract->request = request;
     extract->asked = find_asked(request, &asked);
     extract->japanese = is_japanese(extract->asked);
+    extract->language = language_of(extract->asked.bytes, extract->asked.length);
     extract->answer = last_fenced(request, "answer", &turn);
     extract->advice = last_fenced(request, "advice", &turn);
     extract->findings = last_fenced(request, "findings", &turn);

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
-#include "words/words.h"
+#include "words/languages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static struct helpdesk_call *call_create(struct helpdesk *desk, const Renga__V1_
         .orchestrator = desk->orchestrator,
         .agent = AGENT,
         .input_json = input(request, arena),
-        .language = words_language(request->question, strlen(request->question)),
+        .language = language_tag(language_of(request->question, strlen(request->question))),
         .options = request->options,
         .came = helpdesk_progress,
         .stopped = stopped,

@@ -3,6 +3,7 @@
 
 #include "words/answers.h"
 #include "words/asked.h"
+#include "words/languages.h"
 #include "words/nothing.h"
 #include "words/quantity.h"
 #include "words/support.h"
@@ -41,6 +42,7 @@ static void look_for_numbers(struct input *in)
     words_has_number(in->text, in->length);
     words_say_nothing_found(in->text, in->length);
     words_language(in->text, in->length);
+    language_of(in->text, in->length);
 }
 
 static void words_ask(struct input *in)
