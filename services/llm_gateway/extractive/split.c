@@ -1,5 +1,5 @@
-/* A question of several parts becomes several questions: by sentences and list items first, then within each by what is
- * coordinated. What is quoted is never taken apart. */
+/* A question of several parts becomes several questions: by sentences and list items first, then by comparisons,
+ * clauses and enumerations in each. A question whose parts would not stand alone stays whole. */
 #include "split_priv.h"
 
 #include "base/text.h"
@@ -10,7 +10,14 @@
 #include <strings.h>
 
 #define PIECES_MAX  32
-#define CONTEXT_MAX ((size_t)300) /* bytes of what is said before a question and belongs to it */
+#define CONTEXT_MAX ((size_t)300) /* bytes of a statement that is put before the question behind it */
+
+#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
+LIST(japanese_ends, "？", "?", "か", "か。", "ください", "ください。", "下さい", "下さい。", "たい", "たい。",
+     "たいです。", "教えて", "教えて。", "は", "は。");
+LIST(english_begins, "what", "how", "where", "when", "who", "which", "why", "is ", "are ", "do ", "does ", "can ",
+     "could ", "should ", "will ", "tell ", "explain", "describe", "list ", "show ", "give ", "compare", "find ",
+     "please", "summari");
 
 void split_add(struct split *split, struct text part)
 {
@@ -26,51 +33,6 @@ void split_add(struct split *split, struct text part)
         split->parts[split->count - 1] = text_joined(split->arena, split->parts[split->count - 1], text_of(" "), part);
 }
 
-struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind)
-{
-    char *all = arena_alloc(arena, before.length + middle.length + behind.length + 1);
-    if (!all)
-        return before;
-    memcpy(all, before.bytes, before.length);
-    memcpy(all + before.length, middle.bytes, middle.length);
-    memcpy(all + before.length + middle.length, behind.bytes, behind.length);
-    return (struct text){all, before.length + middle.length + behind.length};
-}
-
-static const struct {
-    const char *open, *close;
-} quotes[] = {{"「", "」"}, {"『", "』"}, {"“", "”"}, {"（", "）"}, {"\"", "\""}, {"`", "`"}, {"(", ")"}};
-
-#define QUOTES (sizeof quotes / sizeof quotes[0])
-
-/* Behind what is quoted at `at`, or `at`. What is never closed is looked for once. */
-static size_t skip_quoted(struct text text, size_t at, bool unclosed[QUOTES])
-{
-    for (size_t i = 0; i < QUOTES; i++) {
-        size_t open = strlen(quotes[i].open), close = strlen(quotes[i].close);
-        if (unclosed[i] || text.length - at <= open || memcmp(text.bytes + at, quotes[i].open, open) != 0)
-            continue;
-        const char *found = memmem(text.bytes + at + open, text.length - at - open, quotes[i].close, close);
-        if (found)
-            return (size_t)(found - text.bytes) + close;
-        unclosed[i] = true;
-    }
-    return at;
-}
-
-void mark_quoted(struct marked *marked, struct text text)
-{
-    bool unclosed[QUOTES] = {false};
-    text.length = text_cut(text.bytes, text.length, EXTRACT_ASKED_MAX);
-    marked->text = text;
-    memset(marked->quoted, 0, sizeof marked->quoted);
-    for (size_t at = 0; at < text.length;) {
-        size_t behind = skip_quoted(text, at, unclosed);
-        memset(marked->quoted + at, behind > at, behind - at);
-        at = behind > at ? behind : at + 1;
-    }
-}
-
 /* ---- sentences and items ----------------------------------------------------------------------------------------- */
 
 struct piece {
@@ -78,33 +40,13 @@ struct piece {
     bool item, asks;
 };
 
-static bool ends_with(struct text text, const char *end)
-{
-    size_t length = strlen(end);
-    return text.length >= length && memcmp(text.bytes + text.length - length, end, length) == 0;
-}
-
-static bool asks_in_japanese(struct text text)
-{
-    static const char *const ends[] = {"？",         "?",      "か",       "か。", "ください",
-                                       "ください。", "下さい", "下さい。", "たい", "たい。",
-                                       "たいです。", "教えて", "教えて。", "は",   "は。"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (ends_with(text, ends[i]))
-            return true;
-    return false;
-}
-
 static bool asks_in_english(struct text text)
 {
-    static const char *const begins[] = {"what",    "how",   "where",   "when",     "who",   "which",  "why",
-                                         "is ",     "are ",  "do ",     "does ",    "can ",  "could ", "should ",
-                                         "will ",   "tell ", "explain", "describe", "list ", "show ",  "give ",
-                                         "compare", "find ", "please",  "summari"};
-    if (ends_with(text, "?"))
+    if (split_match_before(text, text.length, (const char *const[]){"?", NULL}))
         return true;
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (text.length >= strlen(begins[i]) && strncasecmp(text.bytes, begins[i], strlen(begins[i])) == 0)
+    for (size_t i = 0; english_begins[i]; i++)
+        if (text.length >= strlen(english_begins[i]) &&
+            strncasecmp(text.bytes, english_begins[i], strlen(english_begins[i])) == 0)
             return true;
     return false;
 }
@@ -121,9 +63,10 @@ static bool is_item(struct text text, size_t at)
     while (digits < text.length && text.bytes[digits] >= '0' && text.bytes[digits] <= '9')
         digits++;
     if (digits > line)
-        return digits < text.length && (text.bytes[digits] == '.' || text.bytes[digits] == ')');
-    return text.length - line > 2 && (strchr("-*+", text.bytes[line]) || memcmp(text.bytes + line, "・", 3) == 0 ||
-                                      memcmp(text.bytes + line, "•", 3) == 0);
+        return digits + 1 < text.length && (text.bytes[digits] == '.' || text.bytes[digits] == ')') &&
+               !(text.bytes[digits + 1] >= '0' && text.bytes[digits + 1] <= '9');
+    return text.length - line > 2 && ((strchr("-*+", text.bytes[line]) && text.bytes[line + 1] == ' ') ||
+                                      split_match(text, line, "・") || split_match(text, line, "•"));
 }
 
 /* Without the mark of an item that a sentence keeps. */
@@ -132,13 +75,13 @@ static struct text without_mark(struct text text)
     size_t at = 0;
     while (at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9')
         at++;
-    if (at && at < text.length && (text.bytes[at] == '.' || text.bytes[at] == ')'))
+    if (at && at + 1 < text.length && (text.bytes[at] == '.' || text.bytes[at] == ')') && text.bytes[at + 1] == ' ')
         at++;
     else
         at = 0;
-    if (!at && text.length > 3 && (memcmp(text.bytes, "・", 3) == 0 || memcmp(text.bytes, "•", 3) == 0))
-        at = 3;
-    return text_trimmed((struct text){text.bytes + at, text.length - at});
+    if (!at)
+        at = split_match_any(text, 0, (const char *const[]){"・", "•", "- ", "* ", NULL});
+    return text_trimmed(split_part(text, at, text.length));
 }
 
 static struct text on_one_line(struct arena *arena, struct text text)
@@ -153,6 +96,18 @@ static struct text on_one_line(struct arena *arena, struct text text)
     return (struct text){line, text.length};
 }
 
+/* Whether a particle stands behind the full stop: it belongs to a name, as in 「君の名は。」と. */
+static bool goes_on(struct text text, size_t at)
+{
+    static const char *const behind[] = {"の方",       "のほう", "のどちら", "のうち", "より",
+                                         "ではどちら", "では、", "か、",     "ですか", "という",
+                                         "とは",       "の",     "を",       "が",     NULL};
+    static const char *const stops[] = {"。」", "？」", "！」", "。』", "？』", "！』", "。", "！", NULL};
+    size_t length = split_match(text, at, "と");
+    return split_match_before(text, at, stops) &&
+           ((length && !split_is_hiragana(text, at + length)) || split_match_any(text, at, behind));
+}
+
 static size_t read_pieces(const struct split *split, struct text question, bool japanese,
                           struct piece pieces[PIECES_MAX])
 {
@@ -165,46 +120,123 @@ static size_t read_pieces(const struct split *split, struct text question, bool 
     sentences_begin(&reader, question.bytes, question.length);
     while (sentences_next(&reader, &span)) {
         begin = open ? begin : span.begin;
-        open = span.end < marked.text.length && marked.quoted[span.end] && marked.quoted[span.end - 1];
+        open = span.end < marked.text.length &&
+               ((marked.quoted[span.end] && marked.quoted[span.end - 1]) || goes_on(question, span.end));
         if (open)
             continue;
-        bool full = count == PIECES_MAX;
-        struct text text =
-            without_mark((struct text){question.bytes + begin, (full ? question.length : span.end) - begin});
-        text = on_one_line(split->arena, text_trimmed(text));
-        bool asks = japanese ? asks_in_japanese(text) : asks_in_english(text);
+        bool full = count == PIECES_MAX - 1;
+        bool item = is_item(question, begin);
+        struct text text = split_part(question, begin, full ? question.length : span.end);
+        text = on_one_line(split->arena, text_trimmed(item ? without_mark(text) : text));
+        if (split_is_greeting(text))
+            continue;
+        text = split_without_greeting(text);
+        bool asks = japanese ? split_match_before(text, text.length, japanese_ends) > 0 : asks_in_english(text);
+        pieces[count++] = (struct piece){.text = text, .item = item, .asks = asks};
         if (full)
             break;
-        pieces[count++] = (struct piece){.text = text, .item = is_item(question, begin), .asks = asks};
     }
     return count;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the part has a word that tells its subject; in Japanese, a Latin letter is a name: 「Aは何？」. */
+static bool stands_alone(struct text part, bool japanese)
+{
+    struct term_reader reader;
+    struct term term;
+    for (size_t i = 0; japanese && i < part.length; i++)
+        if ((part.bytes[i] >= 'A' && part.bytes[i] <= 'Z') || (part.bytes[i] >= 'a' && part.bytes[i] <= 'z'))
+            return true;
+    terms_begin(&reader, part.bytes, part.length);
+    while (terms_next(&reader, &term))
+        if (!term.weak)
+            return true;
+    return false;
+}
 
 static void split_piece(struct split *split, struct text context, struct text question, bool japanese)
 {
     struct text own[EXTRACT_PARTS_MAX];
-    struct split inner = {.arena = split->arena, .parts = own, .limit = EXTRACT_PARTS_MAX, .topic = split->topic};
+    struct split inner = {.arena = split->arena, .parts = own, .limit = split->limit, .topic = split->topic};
     if (japanese)
         split_japanese(&inner, question);
     else
         split_english(&inner, question);
+    bool first = !split->count;
     for (size_t i = 0; i < inner.count; i++) {
         struct text part = own[i];
-        if (split->topic.length)
+        if (!first && !inner.apart && !split->topic.length && japanese && split_lacks_subject(part))
+            split->leans = true;
+        if (split->topic.length && !inner.apart)
             part = japanese ? carry_japanese(split, part) : carry_english(split, part);
-        else
+        else if (!split->topic.length)
             split->topic = japanese ? topic_japanese(part) : topic_english(part);
+        split->apart |= inner.apart;
         split_add(split, text_joined(split->arena, context, text_of(context.length && !japanese ? " " : ""), part));
     }
 }
 
+/* English: "And how …" without its opening; what leans on the sentence before it has no part of its own. */
+static struct text without_and(struct split *split, struct text text)
+{
+    split->leans |= split->count && split_leans(text);
+    size_t length = split->count && strncasecmp(text.bytes, "and ", text.length < 4 ? text.length : 4) == 0 ? 4 : 0;
+    return split_part(text, length, text.length);
+}
+
 static struct text lead_of(struct text text)
 {
-    while (ends_with(text, ":") || ends_with(text, "：") || ends_with(text, "。"))
-        text.length -= ends_with(text, ":") ? 1 : 3;
+    size_t length;
+    while ((length = split_match_before(text, text.length, (const char *const[]){":", "：", "。", NULL})))
+        text.length -= length;
     return text;
+}
+
+/* 「どちらが高いですか？AとB」, 「AとBがあります。どちらが高いですか？」 */
+static bool split_is_divided(struct text first, struct text second)
+{
+    static const char *const whiches[] = {"どちら", "どっち", NULL};
+    return (split_match_any(first, 0, whiches) && !split_has(second, whiches)) ||
+           (split_match_any(second, 0, whiches) && !split_has(first, whiches));
+}
+
+static void split_pieces(struct split *split, const struct piece *pieces, size_t count, bool japanese)
+{
+    struct text context = {"", 0};
+    bool any_asks = false, any_items = false;
+    for (size_t i = 0; i < count; i++) {
+        any_asks |= pieces[i].asks;
+        any_items |= pieces[i].item;
+    }
+    if (japanese && count == 2 && split_is_divided(pieces[0].text, pieces[1].text) &&
+        contrast_japanese(split, text_joined(split->arena, pieces[0].text, pieces[1].text, text_of(""))))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        bool leads = any_items && !pieces[i].item && i + 1 < count && pieces[i + 1].item;
+        if (leads) {
+            context = text_joined(split->arena, lead_of(pieces[i].text), text_of(japanese ? "：" : ":"), text_of(""));
+            split->topic.length = 0;
+        } else if (any_asks && !pieces[i].asks && !pieces[i].item) {
+            if (pieces[i].text.length <= CONTEXT_MAX)
+                context = pieces[i].text;
+        } else {
+            split_piece(split, context,
+                        japanese || pieces[i].item ? pieces[i].text : without_and(split, pieces[i].text), japanese);
+        }
+    }
+}
+
+/* Comparisons in a language whose other questions stay whole. */
+static void split_contrast(struct split *split, struct text question, enum split_language language)
+{
+    struct text one = split_without_greeting(on_one_line(split->arena, text_trimmed(question)));
+    bool is = language == SPLIT_CHINESE  ? contrast_chinese(split, one)
+              : language == SPLIT_KOREAN ? contrast_korean(split, one)
+                                         : contrast_european(split, one, language);
+    if (!is)
+        split_add(split, question);
 }
 
 size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,
@@ -213,26 +245,23 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
     struct piece pieces[PIECES_MAX];
     struct split split = {
         .arena = arena, .parts = parts, .limit = limit < EXTRACT_PARTS_MAX ? limit : EXTRACT_PARTS_MAX};
-    struct text context = {"", 0};
-    size_t count = read_pieces(&split, question, japanese, pieces);
-    bool any_asks = false, any_items = false;
-    for (size_t i = 0; i < count; i++) {
-        any_asks |= pieces[i].asks;
-        any_items |= pieces[i].item;
-    }
-    for (size_t i = 0; i < count; i++) {
-        bool leads = any_items && !pieces[i].item && i + 1 < count && pieces[i + 1].item;
-        if (leads) {
-            context = text_joined(arena, lead_of(pieces[i].text), text_of(japanese ? "：" : ":"), (struct text){"", 0});
-            split.topic.length = 0;
-        } else if (any_asks && !pieces[i].asks && !pieces[i].item) {
-            if (pieces[i].text.length <= CONTEXT_MAX)
-                context = pieces[i].text;
-        } else {
-            split_piece(&split, context, pieces[i].text, japanese);
-        }
-    }
-    if (!split.count)
+    enum split_language language = split_language(question, japanese);
+    if (split.limit < 2) {
         split_add(&split, question);
+        return split.count;
+    }
+    if (language != SPLIT_JAPANESE && language != SPLIT_ENGLISH) {
+        split_contrast(&split, question, language);
+    } else {
+        size_t count = read_pieces(&split, question, language == SPLIT_JAPANESE, pieces);
+        split_pieces(&split, pieces, count, language == SPLIT_JAPANESE);
+    }
+    bool alone = split.count > 0 && !split.leans;
+    for (size_t i = 0; split.count > 1 && !split.apart && i < split.count; i++)
+        alone &= stands_alone(parts[i], language == SPLIT_JAPANESE);
+    if (!alone) {
+        split.count = 0;
+        split_add(&split, question);
+    }
     return split.count;
 }

@@ -1,0 +1,158 @@
+/* Comparisons in Chinese 「A和B哪个更大」 and in Korean "A와 B 중 어느 것이 더 큰가요". */
+#include "split_priv.h"
+
+#include <string.h>
+
+#define THING_MAX ((size_t)180)
+
+#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
+LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "！", "!", "吗", "呢");
+LIST(chinese_which, "哪一个", "哪个", "哪一", "哪座", "哪位", "哪家", "哪部", "哪条", "哪种", "哪所", "哪国", "哪者",
+     "哪", "何者", "谁", "誰");
+LIST(chinese_joints, "还是", "還是", "和", "与", "與", "跟", "及", "或", "、");
+LIST(chinese_links, "两者中", "两者之中", "两者", "相比较", "相比", "比较", "之间", "之中", "当中", "中", "里", "两个",
+     "二者", "，", "、", "的", "相比之下", "比起来", "這兩", "这两");
+LIST(chinese_more, "更", "较", "較", "先", "早", "晚", "最", "比较");
+LIST(korean_which, "어느", "누가", "어디가", "무엇이", "뭐가", "어떤", "누구의", "어디");
+LIST(korean_joints, "와 ", "과 ", "이랑 ", "랑 ", "하고 ", " 또는 ", "이나 ", ", ");
+LIST(korean_links, " 중에서", " 중에", " 중", " 가운데", "를 비교하면", "을 비교하면", "는", "은", " 두 개", ",");
+LIST(korean_more, "더", "먼저", "가장", "일찍", "늦게", "오래", "많은", "높은", "큰");
+
+static bool asian_is_thing(struct text text)
+{
+    return text.length && text.length <= THING_MAX && !split_has(text, (const char *const[]){"？", "?", "。", NULL});
+}
+
+/* The two things around the conjunction in the middle. */
+static bool asian_pair(const struct marked *marked, size_t begin, size_t end, const char *const *joints,
+                       struct text *one, struct text *other)
+{
+    size_t places[8], lengths[8], count = 0, length, at = begin + 1;
+    while (count < 8 && (at = split_find(marked, at, end, joints, &length)) < end) {
+        places[count] = at;
+        lengths[count++] = length;
+        at += length;
+    }
+    if (!count)
+        return false;
+    size_t middle = count / 2;
+    *one = split_trim(split_part(marked->text, begin, places[middle]), edges);
+    *other = split_trim(split_part(marked->text, places[middle] + lengths[middle], end), edges);
+    return asian_is_thing(*one) && asian_is_thing(*other);
+}
+
+static struct text without_links(struct text text, const char *const *links)
+{
+    size_t length;
+    text = split_trim(text, edges);
+    while ((length = split_match_before(text, text.length, links)) && length < text.length)
+        text = split_trim(split_part(text, 0, text.length - length), edges);
+    return text;
+}
+
+struct change {
+    const char *from, *to;
+};
+
+/* The text with the first change that fits. */
+static struct text with_change(struct split *split, struct text text, const struct change *changes)
+{
+    for (; changes->from; changes++) {
+        const char *found = memmem(text.bytes, text.length, changes->from, strlen(changes->from));
+        if (!found)
+            continue;
+        size_t at = (size_t)(found - text.bytes);
+        return text_joined(split->arena, split_part(text, 0, at), text_of(changes->to),
+                           split_part(text, at + strlen(changes->from), text.length));
+    }
+    return text;
+}
+
+static void chinese_part(struct split *split, struct text thing, struct text said)
+{
+    static const struct change changes[] = {
+        {"更早", "什么时候"}, {"较早", "什么时候"}, {"更晚", "什么时候"}, {"最早", "什么时候"}, {"最先", "什么时候"},
+        {"先", "什么时候"},   {"更多的", "多少"},   {"更多", "有多少"},   {"较多", "有多少"},   {"最多", "有多少"},
+        {"更", "有多"},       {"较", "有多"},       {"最", "有多"},       {NULL, NULL},
+    };
+    split_add(split, text_joined(split->arena, thing, with_change(split, said, changes), text_of("？")));
+}
+
+bool contrast_chinese(struct split *split, struct text question)
+{
+    struct marked marked;
+    struct text one, other, said;
+    size_t length, joint;
+    mark_quoted(&marked, question);
+    struct text text = marked.text;
+    size_t which = split_find(&marked, 0, text.length, chinese_which, &length);
+    if (split->limit < 2 || which == text.length)
+        return false;
+    struct text pair = without_links(split_part(text, 0, which), chinese_links);
+    if (pair.length) {
+        said = split_part(text, which + length, text.length);
+    } else { /* 「哪个更早，A还是B？」 */
+        size_t comma =
+            split_find(&marked, which, text.length, (const char *const[]){"，", ",", "：", "？", NULL}, &joint);
+        said = split_part(text, which + length, comma);
+        pair = split_trim(split_part(text, comma, text.length), edges);
+    }
+    said = split_trim(said, edges);
+    static const char *const kinds[] = {"国家", "城市", "的", "人", "国", "公司", "作品", "电影", NULL};
+    size_t kind = split_match_any(said, 0, kinds);
+    said = split_trim(split_part(said, kind, said.length), edges);
+    size_t begin = (size_t)(pair.bytes - text.bytes);
+    if (!split_has(said, chinese_more) ||
+        !asian_pair(&marked, begin, begin + pair.length, chinese_joints, &one, &other))
+        return false;
+    chinese_part(split, one, said);
+    chinese_part(split, other, said);
+    return true;
+}
+
+/* Whether the last syllable has a final consonant. */
+static bool has_final(struct text text)
+{
+    size_t end, at = split_back(text, text.length);
+    (void)end;
+    const unsigned char *bytes = (const unsigned char *)text.bytes + at;
+    if (text.length - at != 3)
+        return false;
+    unsigned code = ((bytes[0] & 0x0FU) << 12) | ((bytes[1] & 0x3FU) << 6) | (bytes[2] & 0x3FU);
+    return code >= 0xAC00 && code <= 0xD7A3 && (code - 0xAC00) % 28 != 0;
+}
+
+static void korean_part(struct split *split, struct text thing, struct text said)
+{
+    static const struct change changes[] = {
+        {"먼저 ", "언제 "}, {"더 일찍 ", "언제 "}, {"더 늦게 ", "언제 "},
+        {"더 ", "얼마나 "}, {"가장 ", "얼마나 "},  {NULL, NULL},
+    };
+    struct text mark = text_of("?"), topic = text_of(has_final(thing) ? "은 " : "는 ");
+    split_add(split, text_joined(split->arena, text_joined(split->arena, thing, topic, text_of("")),
+                                 with_change(split, said, changes), mark));
+}
+
+bool contrast_korean(struct split *split, struct text question)
+{
+    struct marked marked;
+    struct text one, other;
+    size_t length, ignored;
+    mark_quoted(&marked, question);
+    struct text text = marked.text;
+    size_t which = split_find(&marked, 0, text.length, korean_which, &length);
+    if (split->limit < 2 || which == 0 || which == text.length)
+        return false;
+    struct text pair = without_links(split_part(text, 0, which), korean_links);
+    size_t behind = which + length;
+    if (split_match(text, which, "어느") || split_match(text, which, "어떤")) /* "어느 것이" */
+        behind = split_find(&marked, behind + 1, text.length, (const char *const[]){" ", NULL}, &ignored);
+    struct text said = split_trim(split_part(text, behind, text.length), edges);
+    size_t begin = (size_t)(pair.bytes - text.bytes);
+    if (!said.length || !split_has(said, korean_more) ||
+        !asian_pair(&marked, begin, begin + pair.length, korean_joints, &one, &other))
+        return false;
+    korean_part(split, one, said);
+    korean_part(split, other, said);
+    return true;
+}

@@ -1,0 +1,348 @@
+/* "Which is older, A or B?": which two things are compared, and the predicate.
+ *
+ *      behind      Which is older, A or B?      Who was born first: A or B?     A or B: which is older?
+ *      of          Which of A and B is older?
+ *      before      Between A and B, which is older?     Comparing A with B, …
+ *      inside      Is A or B older?
+ *      than        Is A older than B?     Was A born before B? */
+#include "split_priv.h"
+
+#include <string.h>
+
+#define THING_WORDS_MAX 14
+
+#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
+LIST(whiches, "which", "who", "what", "whose", "where");
+LIST(which, "which");
+LIST(what, "what", "where");
+LIST(whose, "whose");
+LIST(auxiliaries, "is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "will");
+LIST(supports, "does", "do", "did");
+LIST(ors, "or", "vs", "vs.", "versus");
+LIST(joins, "and", "or");
+LIST(ands, "and", "or", "vs", "vs.", "versus", "with", "to");
+LIST(of, "of", "between", "among");
+LIST(openings, "between", "of", "out", "comparing", "compared", "considering", "among", "when", "if", "in", "for",
+     "from", "given");
+LIST(opening_rests, "of", "comparing", "you", "we", "compare", "comparison", "to", "with", "both", "between");
+LIST(the_two, "the", "following", "two", "these", "both", "them", "one", "ones", "pair");
+LIST(small, "of", "the", "and", "de", "la", "le", "du", "des", "von", "van", "der", "den", "in", "on", "at", "for", "a",
+     "an", "to", "&", "el", "al", "di", "da", "del", "y", "et", "und", "with", "no", "s", "by", "bin", "ibn");
+LIST(pronouns, "it", "he", "she", "they", "this", "that", "these", "those", "there", "we", "you", "i", "one", "either");
+LIST(than, "than");
+LIST(compared, "compared", "relative");
+LIST(before, "before", "after");
+LIST(leads, "hello", "hi", "please", "tell", "me", "can", "could", "you", "do", "know", "i", "want", "to", "wonder",
+     "would", "like", "and", "so", "ok", "explain", "say", "quick", "question", "just", "curious", "i'd", "us", "let",
+     "then", "but");
+
+struct range {
+    size_t from, to;
+};
+
+/* ---- things ------------------------------------------------------------------------------------------------------ */
+
+static struct range without_ends(const struct tokens *tokens, struct range range)
+{
+    static const char *const first[] = {"both", "either", "between", "is", "was", "it", "of", "whether", NULL};
+    while (range.from < range.to && token_is(tokens, range.from, first))
+        range.from++;
+    return range;
+}
+
+static bool range_is_thing(const struct tokens *tokens, struct range range)
+{
+    bool plain = false;
+    for (size_t i = range.from; i < range.to; i++)
+        plain |= token_is_plain(&tokens->list[i]) || token_is_name(tokens, i);
+    return plain && range.to - range.from <= THING_WORDS_MAX &&
+           !(range.to == range.from + 1 && token_is(tokens, range.from, pronouns));
+}
+
+static struct text thing_of(struct split *split, const struct tokens *tokens, struct range range)
+{
+    struct text thing = tokens_between(tokens, range.from, range.to);
+    const char *const own[] = {"'s", "’s", NULL};
+    (void)split;
+    thing = split_trim(thing, (const char *const[]){",", ".", ":", ";", NULL});
+    thing.length -= split_match_before(thing, thing.length, own);
+    return thing;
+}
+
+struct pair {
+    struct range one, other;
+};
+
+/* The pair at a conjunction of [from, to): of several the one behind a comma, else the one in the middle. */
+static bool read_pair(const struct tokens *tokens, struct range range, const char *const *joints, struct pair *pair)
+{
+    size_t places[8], count = 0, comma = 0;
+    for (size_t i = range.from + 1; i + 1 < range.to && count < 8; i++) {
+        if (!token_is(tokens, i, joints) || (token_is(tokens, i, (const char *const[]){"with", "to", NULL}) && count))
+            continue;
+        places[count++] = i;
+        comma = tokens->list[i - 1].stopped && !comma ? i : comma;
+    }
+    if (!count)
+        return false;
+    for (size_t i = 0; i < count; i++) /* "or" joins more loosely than "and" */
+        if (token_is(tokens, places[i], ors) && !token_is(tokens, places[count / 2], ors))
+            comma = comma ? comma : places[i];
+    size_t at = comma ? comma : places[count / 2];
+    pair->one = without_ends(tokens, (struct range){range.from, at});
+    pair->other = without_ends(tokens, (struct range){at + 1, range.to});
+    return range_is_thing(tokens, pair->one) && range_is_thing(tokens, pair->other);
+}
+
+/* The end of a name that begins at `from`: before the first word that cannot belong to it. */
+static size_t name_end(const struct tokens *tokens, size_t from, size_t to)
+{
+    size_t at = from, end = from;
+    while (at < to && token_is(tokens, at, (const char *const[]){"the", "a", "an", NULL}))
+        at++;
+    bool named = at < to && token_is_name(tokens, at);
+    if (!named) { /* "gold or silver": up to the verb or the comparative */
+        while (at < to && !token_is(tokens, at, auxiliaries) && !contrast_has_comparative(tokens, at, at + 1))
+            at++;
+        return at;
+    }
+    for (; at < to; at++) {
+        if (token_is_name(tokens, at) && !token_is(tokens, at, auxiliaries))
+            end = at + 1;
+        else if (!token_is(tokens, at, small))
+            break;
+    }
+    return end;
+}
+
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
+
+struct reading {
+    const struct tokens *tokens;
+    struct pair pair;
+    struct range predicate; /* "is older" */
+    struct range attribute; /* of "whose population" */
+    size_t auxiliary;       /* of an inverted predicate */
+    bool inverted;          /* "is … older": the auxiliary, and the words from `predicate.from` on */
+};
+
+/* The predicate behind a which-word: without "of the two", and without "city" of "which city is". */
+static bool read_predicate(struct reading *reading, size_t at, size_t to)
+{
+    const struct tokens *tokens = reading->tokens;
+    bool owned = token_is(tokens, at, whose), wants = token_is(tokens, at, what);
+    size_t from = at + 1, verb;
+    for (verb = from; verb < to && !token_is(tokens, verb, auxiliaries); verb++)
+        ;
+    if (token_is(tokens, from, supports)) /* "who did he marry": the things are objects */
+        return false;
+    if (verb == to) { /* "which river flows faster": the verb is before the comparative, or has an ending */
+        for (verb = from + (token_is(tokens, at, which) || wants || owned); verb < to; verb++) {
+            if (contrast_is_verb(tokens, verb) || contrast_has_comparative(tokens, verb + 1, verb + 2))
+                break;
+        }
+        bool person = !token_is(tokens, at, which) && !wants && !owned;
+        if (verb >= to || person) /* "who won the game" */
+            verb = from;
+        if (token_is(tokens, at, which) && contrast_has_comparative(tokens, from + 1, from + 2))
+            verb = from;
+    }
+    if (verb >= to || (wants && !contrast_has_comparative(tokens, verb, to)))
+        return false;
+    reading->predicate = (struct range){verb, to};
+    reading->attribute = (struct range){from, owned ? verb : from};
+    return to > verb;
+}
+
+static size_t first_stop(const struct tokens *tokens, size_t from, size_t to)
+{
+    while (from < to && !tokens->list[from].stopped)
+        from++;
+    return from < to ? from + 1 : to;
+}
+
+/* "Which is older, A or B?", "Which of the two, A or B, is older?" */
+static bool read_behind(struct reading *reading, size_t at)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t stop = first_stop(tokens, at, tokens->count), to = tokens->count;
+    if (stop >= to) { /* no comma: "Which is older A or B?" */
+        for (stop = at + 2; stop < to && !contrast_has_comparative(tokens, stop - 1, stop); stop++)
+            ;
+        if (stop >= to || !token_is_name(tokens, stop))
+            return false;
+    }
+    size_t clause = at + 1;
+    while (clause < stop && (token_is(tokens, clause, the_two) || token_is(tokens, clause, of)))
+        clause++;
+    if (clause == stop) { /* the predicate stands behind the things */
+        size_t end = to;
+        while (end > stop && !tokens->list[end - 1].stopped)
+            end--;
+        if (end <= stop)
+            return false;
+        reading->predicate = (struct range){end, to};
+        return read_pair(tokens, (struct range){stop, end}, ands, &reading->pair) &&
+               (token_is(tokens, end, auxiliaries) || contrast_has_comparative(tokens, end, to));
+    }
+    if (!read_predicate(reading, at, stop))
+        return false;
+    if (read_pair(tokens, (struct range){stop, to}, ors, &reading->pair))
+        return true;
+    return contrast_has_comparative(tokens, at, stop) &&
+           read_pair(tokens, (struct range){stop, to}, ands, &reading->pair);
+}
+
+/* "Which of A and B is older?", "Which of the cities A and B has …?" */
+static bool read_of(struct reading *reading, size_t at)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t of_at = at + 1;
+    while (of_at < tokens->count && of_at < at + 3 && !token_is(tokens, of_at, of))
+        of_at++;
+    if (!token_is(tokens, of_at, of) || tokens->list[of_at].stopped)
+        return false;
+    size_t joint, stop = of_at + 1;
+    while (stop < tokens->count && (token_is(tokens, stop, the_two)) && !tokens->list[stop].stopped)
+        stop++;
+    if (stop < tokens->count && tokens->list[stop].stopped && first_stop(tokens, of_at, tokens->count) == stop + 1)
+        of_at = token_is(tokens, of_at + 1, the_two) ? stop : of_at; /* "of these two cities, A and B, is" */
+    for (joint = of_at + 2; joint < tokens->count && !token_is(tokens, joint, joins); joint++)
+        if (token_is(tokens, joint, auxiliaries))
+            return false;
+    if (name_end(tokens, of_at + 1, joint) < joint) /* "which option of groff gives text and …" */
+        return false;
+    size_t end = joint < tokens->count ? name_end(tokens, joint + 1, tokens->count) : joint;
+    while (end < tokens->count && token_is(tokens, end, joins)) /* "of Simon and Garfunkel and Oasis" */
+        end = name_end(tokens, end + 1, tokens->count);
+    if (end >= tokens->count || end == joint + 1 ||
+        !read_pair(tokens, (struct range){of_at + 1, end}, joins, &reading->pair))
+        return false;
+    reading->predicate = (struct range){end, tokens->count};
+    return !token_is(tokens, end, supports);
+}
+
+/* "Between A and B, which is older?", "A or B: which is older?" */
+static bool read_before(struct reading *reading, size_t at)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t from = 0, which_at = at;
+    if (token_is(tokens, 0, openings))
+        for (from = 1; from < at && token_is(tokens, from, opening_rests); from++)
+            ;
+    while (at + 1 < tokens->count && token_is(tokens, at + 1, the_two))
+        at++;
+    if (token_is(tokens, at + 1, of))
+        for (at++; at + 1 < tokens->count && token_is(tokens, at + 1, the_two); at++)
+            ;
+    if (!read_predicate(reading, at, tokens->count) || !contrast_has_comparative(tokens, at, tokens->count))
+        return false;
+    return read_pair(tokens, (struct range){from, which_at}, ands, &reading->pair);
+}
+
+/* "Is A or B older?", "Does A or B have more people?" */
+static bool read_inside(struct reading *reading)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t joint = 1;
+    while (joint < tokens->count && !token_is(tokens, joint, ors))
+        joint++;
+    if (joint + 2 > tokens->count)
+        return false;
+    size_t end = name_end(tokens, joint + 1, tokens->count);
+    if (end + 1 < tokens->count && strcmp(tokens->list[end].word, tokens->list[joint - 1].word) == 0)
+        end++; /* "the Tacoma railway or the Everett railway" */
+    reading->pair = (struct pair){without_ends(tokens, (struct range){1, joint}), {joint + 1, end}};
+    reading->predicate = (struct range){end, tokens->count};
+    reading->inverted = true;
+    return end < tokens->count && end > joint + 1 && contrast_has_comparative(tokens, end, tokens->count) &&
+           !contrast_has_comparative(tokens, 1, joint) && range_is_thing(tokens, reading->pair.one) &&
+           range_is_thing(tokens, reading->pair.other);
+}
+
+/* "Is A older than B?", "Was A born before B?" */
+static bool read_than(struct reading *reading)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t at = 2;
+    while (at < tokens->count && !token_is(tokens, at, than) && !token_is(tokens, at, before))
+        at++;
+    if (at + 1 >= tokens->count)
+        return false;
+    bool order = token_is(tokens, at, before);
+    size_t end = name_end(tokens, 1, at);
+    reading->pair = (struct pair){{1, end}, {at + 1, tokens->count}};
+    reading->predicate = (struct range){end, order ? at + 1 : at};
+    reading->inverted = true;
+    if (token_is(tokens, tokens->count - 1, (const char *const[]){"does", "do", "did", "is", "was", "has", NULL}))
+        reading->pair.other.to--;
+    bool named = token_is_name(tokens, end - 1) && token_is_name(tokens, reading->pair.other.to - 1) &&
+                 !(tokens->text.bytes[tokens->list[at + 1].begin] >= '0' &&
+                   tokens->text.bytes[tokens->list[at + 1].begin] <= '9');
+    return end < reading->predicate.to && contrast_has_comparative(tokens, end, reading->predicate.to) &&
+           (named || (!order && reading->pair.other.to - at <= 4)) && range_is_thing(tokens, reading->pair.one) &&
+           name_end(tokens, at + 1, tokens->count) >= reading->pair.other.to &&
+           range_is_thing(tokens, reading->pair.other);
+}
+
+/* "Compared with A, is B larger?" */
+static bool read_compared(struct reading *reading)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t at = first_stop(tokens, 0, tokens->count), end;
+    if (!token_is(tokens, 0, compared) || !token_is(tokens, 1, (const char *const[]){"with", "to", NULL}) ||
+        !token_is(tokens, at, auxiliaries))
+        return false;
+    end = name_end(tokens, at + 1, tokens->count);
+    reading->pair = (struct pair){{2, at}, {at + 1, end}};
+    reading->predicate = (struct range){end, tokens->count};
+    reading->auxiliary = at;
+    reading->inverted = true;
+    return end < tokens->count && end > at + 1 && contrast_has_comparative(tokens, end, tokens->count) &&
+           range_is_thing(tokens, reading->pair.one) && range_is_thing(tokens, reading->pair.other);
+}
+
+static bool contrast_read(struct reading *reading)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t at = 0;
+    if (token_is(tokens, 0, auxiliaries) && !token_is(tokens, 1, (const char *const[]){"you", "i", "we", NULL}))
+        return read_inside(reading) || (reading->inverted = false, read_than(reading));
+    if (read_compared(reading))
+        return true;
+    reading->inverted = false;
+    while (at < tokens->count && token_is(tokens, at, leads) && !token_is(tokens, at, whiches))
+        at++;
+    if (token_is(tokens, at, whiches))
+        return read_of(reading, at) || read_behind(reading, at);
+    for (at = 1; at < tokens->count; at++)
+        if (token_is(tokens, at, whiches) && (tokens->list[at - 1].stopped || token_is(tokens, 0, openings)))
+            return read_before(reading, at);
+    return false;
+}
+
+bool contrast_english(struct split *split, struct text question)
+{
+    struct tokens tokens;
+    struct reading reading = {.tokens = &tokens};
+    tokens_read(question, &tokens);
+    if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4 || !contrast_read(&reading))
+        return false;
+    split->apart = true;
+    if (reading.inverted) { /* the auxiliary moves to its predicate */
+        struct token first = tokens.list[reading.auxiliary];
+        size_t at = reading.predicate.from - 1;
+        struct text one = thing_of(split, &tokens, reading.pair.one),
+                    other = thing_of(split, &tokens, reading.pair.other);
+        tokens.list[at] = first;
+        struct contrast_english contrast = {&tokens, at, reading.predicate.to, {"", 0}};
+        split_add(split, contrast_english_part(split, &contrast, one));
+        split_add(split, contrast_english_part(split, &contrast, other));
+        return true;
+    }
+    struct contrast_english contrast = {&tokens, reading.predicate.from, reading.predicate.to,
+                                        tokens_between(&tokens, reading.attribute.from, reading.attribute.to)};
+    split_add(split, contrast_english_part(split, &contrast, thing_of(split, &tokens, reading.pair.one)));
+    split_add(split, contrast_english_part(split, &contrast, thing_of(split, &tokens, reading.pair.other)));
+    return true;
+}

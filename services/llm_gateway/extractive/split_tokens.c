@@ -1,0 +1,82 @@
+/* The words of a question between blanks. */
+#include "split_priv.h"
+
+#include "words/words.h"
+
+#include <string.h>
+
+static bool is_mark(char c)
+{
+    return c == ',' || c == ';' || c == '?' || c == '.' || c == '!' || c == ':';
+}
+
+/* The length of a dash that stands alone between blanks, which separates as a comma does. */
+static bool is_dash(struct text text, size_t begin, size_t end)
+{
+    return (end - begin == 1 && text.bytes[begin] == '-') ||
+           (end - begin == 3 && (memcmp(text.bytes + begin, "–", 3) == 0 || memcmp(text.bytes + begin, "—", 3) == 0));
+}
+
+static void add_token(struct tokens *tokens, const struct marked *marked, size_t begin, size_t end)
+{
+    struct token *token = &tokens->list[tokens->count];
+    size_t last = end;
+    if (is_dash(marked->text, begin, end)) {
+        if (tokens->count)
+            tokens->list[tokens->count - 1].stopped = true;
+        return;
+    }
+    while (last > begin + 1 && is_mark(marked->text.bytes[last - 1]) && !marked->quoted[last - 1])
+        last--;
+    *token = (struct token){.begin = begin, .end = last, .quoted = marked->quoted[begin], .stopped = last < end};
+    for (size_t i = 0; !token->quoted && last - begin < TOKEN_WORD_MAX && i < last - begin; i++) {
+        char c = marked->text.bytes[begin + i];
+        token->word[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    }
+    tokens->count++;
+}
+
+void tokens_read(struct text text, struct tokens *tokens)
+{
+    struct marked marked;
+    mark_quoted(&marked, text);
+    tokens->text = marked.text;
+    tokens->count = 0;
+    for (size_t at = 0; at < marked.text.length && tokens->count < TOKENS_MAX;) {
+        size_t begin = at;
+        while (at < marked.text.length && (marked.text.bytes[at] != ' ' || (at > 0 && marked.quoted[at])))
+            at++;
+        if (at > begin)
+            add_token(tokens, &marked, begin, at);
+        at++;
+    }
+}
+
+bool token_is(const struct tokens *tokens, size_t at, const char *const *list)
+{
+    if (at >= tokens->count)
+        return false;
+    for (; *list; list++)
+        if (strcmp(*list, tokens->list[at].word) == 0)
+            return true;
+    return false;
+}
+
+bool token_is_plain(const struct token *token)
+{
+    return token->quoted || token->word[0] == '\0' || !words_function_word(token->word, strlen(token->word));
+}
+
+bool token_is_name(const struct tokens *tokens, size_t at)
+{
+    unsigned char c = (unsigned char)tokens->text.bytes[tokens->list[at].begin];
+    return tokens->list[at].quoted || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80 || c == '\'';
+}
+
+struct text tokens_between(const struct tokens *tokens, size_t from, size_t to)
+{
+    if (from >= to)
+        return (struct text){"", 0};
+    size_t begin = tokens->list[from].begin;
+    return split_part(tokens->text, begin, tokens->list[to - 1].end);
+}
