@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define JOINTS_MAX 64 /* conjunctions of a text that are looked at as those of a pair */
+
 struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind)
 {
     return split_concat(arena, (const struct text[]){before, middle, behind, {NULL, 0}});
@@ -37,8 +39,10 @@ static const struct {
 static size_t skip_quoted(struct text text, size_t at, bool unclosed[QUOTES])
 {
     for (size_t i = 0; i < QUOTES; i++) {
+        if (quotes[i].open[0] != text.bytes[at] || unclosed[i])
+            continue;
         size_t open = strlen(quotes[i].open), close = strlen(quotes[i].close);
-        if (unclosed[i] || text.length - at <= open || memcmp(text.bytes + at, quotes[i].open, open) != 0)
+        if (text.length - at <= open || memcmp(text.bytes + at, quotes[i].open, open) != 0)
             continue;
         const char *found = memmem(text.bytes + at + open, text.length - at - open, quotes[i].close, close);
         if (found)
@@ -51,8 +55,9 @@ static size_t skip_quoted(struct text text, size_t at, bool unclosed[QUOTES])
 static void mark_pairs(struct marked *marked)
 {
     static const char *const joints[] = {"と", " and ", " & ", " or ", "&", NULL};
-    size_t length, left, right, from = 0, at;
-    while ((at = split_find(marked, from, marked->text.length, joints, &length)) < marked->text.length) {
+    size_t length, left, right, from = 0, at, looked = 0;
+    while (looked++ < JOINTS_MAX &&
+           (at = split_find(marked, from, marked->text.length, joints, &length)) < marked->text.length) {
         if (split_is_pair(marked->text, at, at + length, &left, &right))
             memset(marked->quoted + at - left, MARK_PAIR, left + length + right);
         from = at + 1;
@@ -83,8 +88,8 @@ size_t split_match(struct text text, size_t at, const char *word)
 
 size_t split_match_any(struct text text, size_t at, const char *const *list)
 {
-    for (; *list; list++)
-        if (split_match(text, at, *list))
+    for (; at < text.length && *list; list++)
+        if (**list == text.bytes[at] && split_match(text, at, *list))
             return strlen(*list);
     return 0;
 }
