@@ -110,33 +110,39 @@ static bool eval_value_tokens(const struct eval_row *row, double *over, double *
     return row->score.model_calls && eval_add(tokens, 1, over, under);
 }
 
+/* A question with calls to a model without a price has no cost that is known. */
 static bool eval_value_cost(const struct eval_row *row, double *over, double *under)
 {
-    bool paid = row->score.cost_micros || row->score.unpriced_calls;
-    return paid && eval_add((double)row->score.cost_micros / 1e6, 1, over, under);
+    bool known = row->score.cost_micros && !row->score.unpriced_calls;
+    return known && eval_add((double)row->score.cost_micros / 1e6, 1, over, under);
+}
+
+static bool eval_value_unpriced(const struct eval_row *row, double *over, double *under)
+{
+    return row->score.unpriced_calls && eval_add((double)row->score.unpriced_calls, 1, over, under);
 }
 
 #define LESS true
 const struct eval_figure eval_figures[] = {
-    {"right", "right: all questions", EVAL_SHARE, false, 0, "", eval_value_right},
-    {"answered", "answerable: answered", EVAL_SHARE, false, 0, "", eval_value_answered},
-    {"contained", "answerable: the words are in the answer", EVAL_SHARE, false, 0, "", eval_value_contained},
-    {"first_sentence", "answerable: they are in its first sentence", EVAL_SHARE, false, 0, "",
-     eval_value_first_sentence},
-    {"first_file", "answerable: the right file is cited first", EVAL_SHARE, false, 0, "", eval_value_first_file},
-    {"words_at_5", "search: the words are in the best five hits", EVAL_SHARE, false, 0, "", eval_value_words_at_5},
-    {"mrr", "search: MRR@10 of the right file", EVAL_MEAN, false, 0, "", eval_value_rank},
-    {"sentences", "answers: sentences", EVAL_MEAN, LESS, 0, "", eval_value_sentences},
-    {"carrying", "answers: sentences that carry the words", EVAL_RATIO, false, 0, "", eval_value_carrying},
-    {"other_file", "answers: citations of another file", EVAL_RATIO, LESS, 0, "", eval_value_other_file},
-    {"quotes", "answers: quotes that stand at their lines", EVAL_RATIO, false, 0, "", eval_value_quotes},
-    {"absent_answered", "not in here: answered", EVAL_SHARE, LESS, 0, "", eval_value_absent},
-    {"near_answered", "near-misses: answered", EVAL_SHARE, LESS, 0, "", eval_value_near},
+    {"right", "right, all questions", EVAL_SHARE, false, 0, "", eval_value_right},
+    {"answered", "answered", EVAL_SHARE, false, 0, "", eval_value_answered},
+    {"contained", "words in the answer", EVAL_SHARE, false, 0, "", eval_value_contained},
+    {"first_sentence", "words in its first sentence", EVAL_SHARE, false, 0, "", eval_value_first_sentence},
+    {"first_file", "right file cited first", EVAL_SHARE, false, 0, "", eval_value_first_file},
+    {"words_at_5", "search: words in five hits", EVAL_SHARE, false, 0, "", eval_value_words_at_5},
+    {"mrr", "search: MRR@10 of the file", EVAL_MEAN, false, 0, "", eval_value_rank},
+    {"sentences", "sentences of an answer", EVAL_MEAN, LESS, 0, "", eval_value_sentences},
+    {"carrying", "sentences carrying the words", EVAL_RATIO, false, 0, "", eval_value_carrying},
+    {"other_file", "citations of another file", EVAL_RATIO, LESS, 0, "", eval_value_other_file},
+    {"quotes", "quotes standing at their lines", EVAL_RATIO, false, 0, "", eval_value_quotes},
+    {"absent_answered", "not in here, yet answered", EVAL_SHARE, LESS, 0, "", eval_value_absent},
+    {"near_answered", "near-misses, yet answered", EVAL_SHARE, LESS, 0, "", eval_value_near},
     {"failed", "failed calls", EVAL_SHARE, LESS, 0, "", eval_value_failed},
     {"latency_p50", "latency, p50", EVAL_QUANTILE, LESS, 0.5, " ms", eval_value_latency},
     {"latency_p95", "latency, p95", EVAL_QUANTILE, LESS, 0.95, " ms", eval_value_latency},
     {"tokens", "tokens a question", EVAL_MEAN, LESS, 0, "", eval_value_tokens},
     {"cost", "cost a question, USD", EVAL_MEAN, LESS, 0, "", eval_value_cost},
+    {"unpriced", "calls without a price", EVAL_MEAN, LESS, 0, "", eval_value_unpriced},
 };
 const size_t eval_figure_count = sizeof eval_figures / sizeof *eval_figures;
 

@@ -10,11 +10,12 @@
 
 #define LINE_SIZE    512
 #define LISTED       10 /* questions that got better or worse, on a terminal */
+#define LISTED_WIDTH 70 /* columns of such a question */
 #define JSON_MAX     ((size_t)256 << 20)
-#define TITLE_WIDTH  44
-#define GROUP_WIDTH  5
-#define VALUE_WIDTH  10
-#define BOUNDS_WIDTH 24
+#define TITLE_WIDTH  30
+#define GROUP_WIDTH  3
+#define VALUE_WIDTH  8
+#define BOUNDS_WIDTH 20
 
 /* ---- as it goes -------------------------------------------------------------------------------------------------- */
 
@@ -142,7 +143,7 @@ static void eval_view_turned(const struct eval *eval, const char *title, const s
     for (size_t i = 0; i < count && i < LISTED; i++) {
         const struct eval_question *question = eval->rows.list[rows[i]].question;
         printf("  line %zu: ", question->line);
-        live_print(question->text, TITLE_WIDTH * 2);
+        live_print(question->text, LISTED_WIDTH);
         putchar('\n');
     }
     if (count > LISTED)
@@ -165,15 +166,13 @@ static void eval_view_notes(const struct eval *eval)
     if (eval->questions.bad)
         fprintf(stderr, EVAL ": %zu %s left out, see above\n", eval->questions.bad,
                 eval->questions.bad == 1 ? "line of the file is" : "lines of the file are");
-    if (eval->questions.cut)
+    if (eval->questions.cut && !config_integer(eval->way.config, "limit"))
         fprintf(stderr, EVAL ": the file has more than %zu questions; the first ones were asked\n",
                 eval->questions.count);
     if (eval->given_up)
         fputs(EVAL ": the suite failed time after time, so no more questions were asked\n", stderr);
-    if (left && !eval->questions.cut)
+    if (left)
         fprintf(stderr, EVAL ": %zu of %zu questions were not asked\n", left, eval->questions.count);
-    else if (left)
-        fprintf(stderr, EVAL ": %zu of %zu of these questions were not asked\n", left, eval->questions.count);
 }
 
 static void eval_view_json(const struct eval *eval)

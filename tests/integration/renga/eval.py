@@ -129,7 +129,7 @@ def _():
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=30 * SLOW)
     rows, figures, end = results(read("stopped.jsonl"))
-    expect(process.returncode == 130 and "right: all questions" in out, f"{process.returncode}: {out}")
+    expect(process.returncode == 130 and "right, all questions" in out, f"{process.returncode}: {out}")
     expect(0 < end["asked"] < 12000 and end["asked"] == len(rows) == figures["right", "all"]["count"], end)
 
 

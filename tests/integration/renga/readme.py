@@ -136,7 +136,7 @@ try:
             done = renga(shell=line.replace("127.0.0.1:15000", f"127.0.0.1:{PORT}"))
             expect(done.returncode == 0 and done.stdout and not done.stderr, f"{line}: {done.returncode} {done.stderr}")
             if "--against" in line:
-                expect("right: all questions" in done.stdout and "100.0 %" in done.stdout and "of both" in done.stdout, done.stdout)
+                expect("right, all questions" in done.stdout and "100.0 %" in done.stdout and "of both" in done.stdout, done.stdout)
             if "run echo --input" in line:
                 expect(json.loads(done.stdout) == {"text": "moon", "heard": True}, done.stdout)
 

@@ -1,7 +1,8 @@
-/* services/renga: a report in Markdown as a page, and texts on a terminal. */
+/* services/renga: a report in Markdown as a page, texts on a terminal, and answers that are evaluated. */
 #include "readers.h"
 
 #include "base/text.h"
+#include "renga/eval.h"
 #include "renga/research.h"
 #include "renga/wrap.h"
 
@@ -68,8 +69,27 @@ static void show_on_terminal(struct input *in)
     fclose(out);
 }
 
+/* Of `renga eval`, whose other parts are not linked here. */
+void show_text_on(FILE *out, const char *text) {}
+
+/* The right answer is the second half of the answer, so that most of it is found again and again. */
+static void report_judge_answer(struct input *in)
+{
+    const char *const answers[] = {in->text + in->length / 2};
+    const struct eval_question question = {.answers = answers, .answer_count = 1};
+    eval_text_has(in->text, in->length, &question);
+}
+
+static void report_read_question(struct input *in)
+{
+    struct eval_question question;
+    eval_question_read(&question, in->text, in->length, &in->arena, &in->st);
+}
+
 const struct reader readers_reports[] = {
     {"text on a terminal", show_on_terminal, .sets = HOSTILE_TEXT | HOSTILE_BYTES | HOSTILE_FIELD},
+    {"an answer that is evaluated", report_judge_answer, .sets = HOSTILE_TEXT | HOSTILE_BYTES | HOSTILE_MARKUP},
+    {"a question of an evaluation", report_read_question, .sets = HOSTILE_JSON, .most = EVAL_LINE_MAX},
     {"a report as a page", report_write_page, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .own = marks,
      .most = REPORT_MAX, .accepts = true},
     {.name = NULL},
