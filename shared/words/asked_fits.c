@@ -1,5 +1,6 @@
 /* Rates a sentence: whether it offers something of the asked type that the question does not have. */
 #include "words/asked_fits_priv.h"
+#include "words/words.h"
 
 #include <string.h>
 #include <unicode/uchar.h>
@@ -95,81 +96,50 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
     return false;
 }
 
-/* ---- markers ----------------------------------------------------------------------------------------------------- */
+/* ---- words of the question near a candidate ---------------------------------------------------------------------- */
 
-static bool asked_marker_at(const struct asked_letters *letters, size_t at, const char *word)
-{
-    size_t taken = asked_stands(letters, at, letters->count, word), length = strlen(word);
-    if (!taken)
-        return false;
-    bool latin = (unsigned char)word[0] < 0x80;
-    if (!latin)
-        return true;
-    bool begins = at == 0 || !asked_is_word(script_of(letters->at[at - 1].code));
-    bool open = word[length - 1] == '-';
-    return begins && (open || !asked_is_word(script_of(letters->at[at + taken].code)));
-}
+#define NEAR_HAN    30 /* letters on each side */
+#define NEAR_LATIN  80
+#define NEAR_ENOUGH 6 /* a pair of Japanese characters counts 1, a Latin word 2 */
 
-bool asked_sentence_has(const struct asked_letters *sentence, const char *const *words)
+static bool asked_is_common(const struct asked_letters *letters, const struct asked_run *run)
 {
-    for (; *words; words++)
-        for (size_t at = 0; at < sentence->count; at++)
-            if (asked_marker_at(sentence, at, *words))
-                return true;
-    return false;
-}
-
-static double asked_rate_reason(const struct asked_letters *sentence)
-{
-    static const char *const strong[] = {
-        "because",  "due to",    "owing to", "as a result", "so that",  "in order to", "caused",  "causes",
-        "reason",   "reasons",   "led to",   "leading to",  "resulted", "thanks to",   "purpose", "intended to",
-        "so as to", "therefore", "thus",     "ため",        "為に",     "ので",        "理由",    "原因",
-        "せいで",   "おかげ",    "目的",     "ことから",    "により",   "によって",    "によ",    "からである",
-        "からだ",   "からです",  "ことで",   "を受け",      "きっかけ", "ように",      "ゆえ",    NULL};
-    static const char *const weak[] = {"since",  "for",    "to",   "as",   "and so", "から",
-                                       "ことに", "として", "結果", "たが", NULL};
-    return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
-}
-
-static double asked_rate_method(const struct asked_letters *sentence)
-{
-    static const char *const strong[] = {"by",       "using",  "via",    "through", "with",     "use",   "first",
-                                         "then",     "click",  "select", "press",   "run",      "enter", "open",
-                                         "によって", "により", "ことで", "使って",  "使い",     "用い",  "利用し",
-                                         "方法",     "手順",   "まず",   "次に",    "を押",     "を選",  "を開",
-                                         "実行し",   "入力し", "設定し", "通じて",  "クリック", NULL};
-    static const char *const weak[] = {"to", "in", "as", "して", "で", NULL};
-    return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
-}
-
-static double asked_rate_definition(const struct asked_rated *rated)
-{
-    static const char *const strong[] = {
-        "is a",      "is an",      "is the",   "are a",  "was a",      "was an",  "was the", "are",  "means",
-        "refers to", "defined as", "known as", "called", "stands for", "denotes", "である",  "です", "とは",
-        "を指す",    "を意味",     "という",   "といい", "と呼ば",     "のこと",  "の一種",  NULL};
-    return asked_sentence_has(rated->sentence, strong) ? 0.9 : 0.3;
-}
-
-static double asked_rate_list(const struct asked_letters *sentence)
-{
-    size_t marks = 0;
-    for (size_t i = 0; i < sentence->count; i++) {
-        uint32_t code = sentence->at[i].code;
-        marks += code == ',' || code == ';' || code == 0x3001 || code == 0x30FB || code == 0xFF65;
+    char word[16];
+    size_t length = 0;
+    for (size_t i = run->begin; i < run->end; i++) {
+        if (length + 4 > sizeof(word))
+            return false;
+        length += utf8_write(word + length, letters->at[i].code);
     }
-    static const char *const words[] = {"and", "include-", "など", "および", "及び", "または", NULL};
-    return (marks > 1 ? 0.8 : marks ? 0.5 : 0.2) + (asked_sentence_has(sentence, words) ? 0.2 : 0);
+    return length < 3 || words_function_word(word, length);
 }
 
-static double asked_rate_comparison(const struct asked_rated *rated)
+static void asked_count_hits(struct asked_rated *rated)
 {
-    static const char *const words[] = {"than", "whereas", "while",  "unlike", "differ-", "both", "compared",
-                                        "more", "larger",  "higher", "most",   "より",    "一方", "に対し",
-                                        "異な", "違",      "比べ",   "最も",   NULL};
-    double numbers = asked_rate_numbers(rated) * 0.6;
-    return asked_sentence_has(rated->sentence, words) ? 1 : numbers > 0.3 ? numbers : 0.3;
+    struct asked_run run;
+    uint16_t count = 0;
+    size_t done = 0;
+    for (size_t at = 0; asked_run_next(rated, &at, &run);) {
+        while (done <= run.begin)
+            rated->hits[done++] = count;
+        if (asked_is_word(run.script))
+            count += !run.fresh && !asked_is_common(rated->sentence, &run) ? 2 : 0;
+        for (size_t i = run.begin; run.script >= SCRIPT_HAN && run.script != SCRIPT_HIRAGANA && i + 1 < run.end; i++) {
+            count += asked_was_seen(&rated->seen, asked_hash(rated->sentence, i, i + 2));
+            rated->hits[done++] = count;
+        }
+    }
+    while (done <= rated->sentence->count)
+        rated->hits[done++] = count;
+}
+
+double asked_near(const struct asked_rated *rated, size_t begin, size_t end)
+{
+    size_t reach = rated->latin ? NEAR_LATIN : NEAR_HAN;
+    size_t from = begin > reach ? begin - reach : 0;
+    size_t to = end + reach < rated->sentence->count ? end + reach : rated->sentence->count;
+    double hits = rated->hits[to] - rated->hits[from];
+    return hits >= NEAR_ENOUGH ? 1 : hits / NEAR_ENOUGH;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -185,21 +155,12 @@ static double asked_rate(const struct asked_rated *rated)
     case ASKED_PLACE:
     case ASKED_NAME:
         return asked_rate_names(rated);
-    case ASKED_WHY:
-        return asked_rate_reason(rated->sentence);
-    case ASKED_HOW:
-        return asked_rate_method(rated->sentence);
-    case ASKED_DEFINITION:
-        return asked_rate_definition(rated);
-    case ASKED_LIST:
-        return asked_rate_list(rated->sentence);
-    case ASKED_COMPARISON:
-        return asked_rate_comparison(rated);
     case ASKED_ANYTHING:
     case ASKED_YES_NO:
-        break;
+        return 0.5;
+    default:
+        return asked_rate_markers(rated) * (ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, 0, rated->sentence->count));
     }
-    return 0.5;
 }
 
 static struct asked_part asked_letters_of(const struct asked_letters *letters, struct span span)
@@ -222,6 +183,8 @@ double asked_fits(const struct asked *asked, const char *question, size_t questi
     rated.counter = asked_letters_of(&of_question, asked->counter);
     rated.focus = asked_letters_of(&of_question, asked->focus);
     asked_see(&rated.seen, &of_question);
+    rated.latin = of_question.count > 0 && asked->language[0] != 'j' && asked->language[0] != 'z';
+    asked_count_hits(&rated);
     double fits = asked_rate(&rated);
     return fits < 0 ? 0 : fits > 1 ? 1 : fits;
 }

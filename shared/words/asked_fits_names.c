@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#define FOCUS_LETTERS_MAX 12
+#define BESIDE            3 /* letters between a name and the focus */
+#define BESIDE_GAIN       0.25
+
 static uint32_t name_code(const struct asked_letters *letters, size_t at)
 {
     return at < letters->count ? letters->at[at].code : 0;
@@ -19,17 +23,36 @@ static bool name_ends_with(const struct asked_letters *letters, size_t begin, si
     return false;
 }
 
-/* The letters of the focus of the question stand at the end of the run: 気団 in シベリア気団. */
-static bool name_has_focus(const struct asked_rated *rated, const struct asked_run *run)
+/* Whether the focus of the question stands at letter `at` of the sentence. */
+static bool name_focus_at(const struct asked_rated *rated, size_t at)
 {
-    const struct asked_letters *question = rated->question, *sentence = rated->sentence;
-    size_t begin = rated->focus.begin, length = rated->focus.end - begin;
-    if (length == 0 || length > 8 || run->end < length || run->end - length <= run->begin)
+    size_t length = rated->focus.end - rated->focus.begin;
+    if (length == 0 || length > FOCUS_LETTERS_MAX || at + length > rated->sentence->count)
         return false;
     for (size_t i = 0; i < length; i++)
-        if (sentence->at[run->end - length + i].code != question->at[begin + i].code)
+        if (rated->sentence->at[at + i].code != rated->question->at[rated->focus.begin + i].code)
             return false;
     return true;
+}
+
+/* 気団 in シベリア気団, behind at least one other letter. */
+static bool name_has_focus(const struct asked_rated *rated, const struct asked_run *run)
+{
+    for (size_t at = run->begin + 1; at < run->end; at++)
+        if (name_focus_at(rated, at))
+            return true;
+    return false;
+}
+
+/* 学名 in 学名:Anguillidae: the focus stands in front of the run or behind it, with a few letters between. */
+static bool name_is_beside_focus(const struct asked_rated *rated, const struct asked_run *run)
+{
+    size_t length = rated->focus.end - rated->focus.begin;
+    size_t from = run->begin > length + BESIDE ? run->begin - length - BESIDE : 0;
+    for (size_t at = from; at < run->end + BESIDE; at++)
+        if (name_focus_at(rated, at))
+            return true;
+    return false;
 }
 
 static bool name_is_quoted(const struct asked_letters *letters, const struct asked_run *run)
@@ -67,8 +90,8 @@ static double name_fits_place(const struct asked_letters *letters, const struct 
         "部",   "宮",   "域",     "端",       "路",         "京",   "阪",   "本", "岡",   "崎",   "空港", "大学",
         "公園", "劇場", "ホール", "センター", "スタジアム", "広場", "通り", NULL};
     uint32_t after = name_code(letters, run->end);
-    bool marked = after == 0x3067 || after == 0x306B || after == 0x3078 || after == 0x3092 || after == 0x304B ||
-                  after == 0x306E; /* で に へ を か の */
+    bool marked = after == 0x304C || after == 0x3067 || after == 0x306B || after == 0x3078 || after == 0x3092 ||
+                  after == 0x304B || after == 0x306E; /* が で に へ を か の */
     bool ends = name_ends_with(letters, run->begin, run->end, endings);
     if (run->script == SCRIPT_HAN)
         return ends ? (marked ? 1 : 0.85) : marked ? 0.5 : 0.3;
@@ -97,6 +120,14 @@ static double name_fits_latin(const struct asked_rated *rated, const struct aske
     return rated->asked->type == ASKED_PLACE ? base - 0.1 : base;
 }
 
+/* 年 in 1990年 and キロメートル are no names. */
+static bool name_is_unit(const struct asked_letters *letters, const struct asked_run *run)
+{
+    size_t taken;
+    bool counted = run->begin > 0 && script_of(letters->at[run->begin - 1].code) == SCRIPT_DIGIT;
+    return counted || (asked_longest(asked_units, letters, run->begin, run->end, &taken) && taken > 1);
+}
+
 static bool name_is_function_word(const struct asked_letters *letters, const struct asked_run *run)
 {
     static const char *const words[] = {
@@ -111,11 +142,19 @@ static bool name_is_function_word(const struct asked_letters *letters, const str
     return false;
 }
 
+/* Chinese and Korean have no marks of names: each new word of some length may be one. */
+static double name_fits_unmarked(const struct asked_run *run)
+{
+    return run->end - run->begin >= 3 ? 0.7 : 0.5;
+}
+
 static double name_fits_japanese(const struct asked_rated *rated, const struct asked_run *run)
 {
     const struct asked_letters *letters = rated->sentence;
     if (rated->asked->focus.end > rated->asked->focus.begin && name_has_focus(rated, run))
         return 1;
+    if (rated->asked->language[0] == 'z')
+        return name_fits_unmarked(run);
     if (rated->asked->type == ASKED_PERSON)
         return name_fits_person(letters, run);
     if (rated->asked->type == ASKED_PLACE)
@@ -141,12 +180,20 @@ double asked_rate_names(const struct asked_rated *rated)
             fresh = last_end && run.begin <= last_end + 1 ? fresh + run.fresh : run.fresh;
             fits = run.fresh ? name_fits_latin(rated, &run, fresh, !latin_before) : 0;
             last_end = run.end;
-        } else if ((run.script == SCRIPT_HAN || run.script == SCRIPT_KATAKANA) && run.fresh) {
+        } else if ((run.script == SCRIPT_HAN || run.script == SCRIPT_KATAKANA) && run.fresh &&
+                   !name_is_unit(rated->sentence, &run)) {
             fits = name_fits_japanese(rated, &run);
+        } else if (run.script == SCRIPT_LETTER && run.fresh && rated->sentence->at[run.begin].code >= 0xAC00) {
+            fits = name_fits_unmarked(&run);
         } else if (run.script == SCRIPT_LETTER && run.fresh && name_is_quoted(rated->sentence, &run)) {
             fits = 0.9;
         }
+        if (run.script == SCRIPT_DIGIT && name_focus_at(rated, run.end) && run.fresh)
+            fits = 0.9; /* 全3幕 for 何幕 */
+        if (fits > 0 && name_is_beside_focus(rated, &run))
+            fits += BESIDE_GAIN;
         latin_before |= run.script == SCRIPT_LETTER;
+        fits *= ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, run.begin, run.end);
         best = fits > best ? fits : best;
     }
     if (rated->asked->type == ASKED_NAME && best > 0.3 && asked_sentence_has(rated->sentence, naming))

@@ -14,162 +14,6 @@ struct asked_number {
     bool date;
 };
 
-static const struct {
-    const char *word;
-    enum asked_unit unit;
-} units_behind[] = {
-    {"年間", ASKED_UNIT_TIME},
-    {"年代", ASKED_UNIT_YEAR},
-    {"か月", ASKED_UNIT_TIME},
-    {"ヶ月", ASKED_UNIT_TIME},
-    {"カ月", ASKED_UNIT_TIME},
-    {"ヵ月", ASKED_UNIT_TIME},
-    {"箇月", ASKED_UNIT_TIME},
-    {"週間", ASKED_UNIT_TIME},
-    {"日間", ASKED_UNIT_TIME},
-    {"時間", ASKED_UNIT_TIME},
-    {"分間", ASKED_UNIT_TIME},
-    {"秒", ASKED_UNIT_TIME},
-    {"世紀", ASKED_UNIT_YEAR},
-    {"年", ASKED_UNIT_YEAR},
-    {"月", ASKED_UNIT_MONTH},
-    {"日", ASKED_UNIT_DAY},
-    {"時", ASKED_UNIT_CLOCK},
-    {"分", ASKED_UNIT_TIME},
-    {"人", ASKED_UNIT_PEOPLE},
-    {"名", ASKED_UNIT_PEOPLE},
-    {"円", ASKED_UNIT_MONEY},
-    {"ドル", ASKED_UNIT_MONEY},
-    {"ユーロ", ASKED_UNIT_MONEY},
-    {"ポンド", ASKED_UNIT_MONEY},
-    {"%", ASKED_UNIT_PERCENT},
-    {"パーセント", ASKED_UNIT_PERCENT},
-    {"割", ASKED_UNIT_PERCENT},
-    {"分の", ASKED_UNIT_PERCENT},
-    {"平方", ASKED_UNIT_AREA},
-    {"km2", ASKED_UNIT_AREA},
-    {"ヘクタール", ASKED_UNIT_AREA},
-    {"m2", ASKED_UNIT_AREA},
-    {"立方", ASKED_UNIT_VOLUME},
-    {"リットル", ASKED_UNIT_VOLUME},
-    {"メートル", ASKED_UNIT_LENGTH},
-    {"キロ", ASKED_UNIT_LENGTH},
-    {"km", ASKED_UNIT_LENGTH},
-    {"m", ASKED_UNIT_LENGTH},
-    {"cm", ASKED_UNIT_LENGTH},
-    {"mm", ASKED_UNIT_LENGTH},
-    {"マイル", ASKED_UNIT_LENGTH},
-    {"フィート", ASKED_UNIT_LENGTH},
-    {"ヤード", ASKED_UNIT_LENGTH},
-    {"センチ", ASKED_UNIT_LENGTH},
-    {"キログラム", ASKED_UNIT_MASS},
-    {"トン", ASKED_UNIT_MASS},
-    {"グラム", ASKED_UNIT_MASS},
-    {"kg", ASKED_UNIT_MASS},
-    {"g", ASKED_UNIT_MASS},
-    {"ノット", ASKED_UNIT_SPEED},
-    {"km/h", ASKED_UNIT_SPEED},
-    {"°", ASKED_UNIT_TEMPERATURE},
-    {"度", ASKED_UNIT_TEMPERATURE},
-    {"ワット", ASKED_UNIT_POWER},
-    {"kw", ASKED_UNIT_POWER},
-    {"mw", ASKED_UNIT_POWER},
-    {"バイト", ASKED_UNIT_BYTES},
-    {"gb", ASKED_UNIT_BYTES},
-    {"mb", ASKED_UNIT_BYTES},
-    {"kb", ASKED_UNIT_BYTES},
-    {"歳", ASKED_UNIT_AGE},
-    {"才", ASKED_UNIT_AGE},
-    {"位", ASKED_UNIT_RANK},
-    {"番", ASKED_UNIT_RANK},
-    {"代目", ASKED_UNIT_RANK},
-    {"号", ASKED_UNIT_RANK},
-    {"回", ASKED_UNIT_TIMES},
-    {"度目", ASKED_UNIT_RANK},
-    {"years old", ASKED_UNIT_AGE},
-    {"year-old", ASKED_UNIT_AGE},
-    {"years", ASKED_UNIT_TIME},
-    {"year", ASKED_UNIT_TIME},
-    {"months", ASKED_UNIT_TIME},
-    {"month", ASKED_UNIT_TIME},
-    {"weeks", ASKED_UNIT_TIME},
-    {"week", ASKED_UNIT_TIME},
-    {"days", ASKED_UNIT_TIME},
-    {"day", ASKED_UNIT_TIME},
-    {"hours", ASKED_UNIT_TIME},
-    {"hour", ASKED_UNIT_TIME},
-    {"minutes", ASKED_UNIT_TIME},
-    {"minute", ASKED_UNIT_TIME},
-    {"seconds", ASKED_UNIT_TIME},
-    {"second", ASKED_UNIT_TIME},
-    {"decades", ASKED_UNIT_TIME},
-    {"centuries", ASKED_UNIT_TIME},
-    {"th century", ASKED_UNIT_YEAR},
-    {"century", ASKED_UNIT_YEAR},
-    {"ad", ASKED_UNIT_YEAR},
-    {"bc", ASKED_UNIT_YEAR},
-    {"bce", ASKED_UNIT_YEAR},
-    {"ce", ASKED_UNIT_YEAR},
-    {"am", ASKED_UNIT_CLOCK},
-    {"pm", ASKED_UNIT_CLOCK},
-    {"a.m", ASKED_UNIT_CLOCK},
-    {"p.m", ASKED_UNIT_CLOCK},
-    {"o'clock", ASKED_UNIT_CLOCK},
-    {"people", ASKED_UNIT_PEOPLE},
-    {"persons", ASKED_UNIT_PEOPLE},
-    {"inhabitants", ASKED_UNIT_PEOPLE},
-    {"residents", ASKED_UNIT_PEOPLE},
-    {"students", ASKED_UNIT_PEOPLE},
-    {"soldiers", ASKED_UNIT_PEOPLE},
-    {"men", ASKED_UNIT_PEOPLE},
-    {"women", ASKED_UNIT_PEOPLE},
-    {"employees", ASKED_UNIT_PEOPLE},
-    {"members", ASKED_UNIT_PEOPLE},
-    {"viewers", ASKED_UNIT_PEOPLE},
-    {"dollars", ASKED_UNIT_MONEY},
-    {"euros", ASKED_UNIT_MONEY},
-    {"pounds", ASKED_UNIT_MONEY},
-    {"yen", ASKED_UNIT_MONEY},
-    {"percent", ASKED_UNIT_PERCENT},
-    {"per cent", ASKED_UNIT_PERCENT},
-    {"percentage", ASKED_UNIT_PERCENT},
-    {"square", ASKED_UNIT_AREA},
-    {"sq", ASKED_UNIT_AREA},
-    {"acres", ASKED_UNIT_AREA},
-    {"hectares", ASKED_UNIT_AREA},
-    {"cubic", ASKED_UNIT_VOLUME},
-    {"litres", ASKED_UNIT_VOLUME},
-    {"liters", ASKED_UNIT_VOLUME},
-    {"gallons", ASKED_UNIT_VOLUME},
-    {"miles per hour", ASKED_UNIT_SPEED},
-    {"mph", ASKED_UNIT_SPEED},
-    {"miles", ASKED_UNIT_LENGTH},
-    {"mi", ASKED_UNIT_LENGTH},
-    {"mile", ASKED_UNIT_LENGTH},
-    {"kilometers", ASKED_UNIT_LENGTH},
-    {"kilometres", ASKED_UNIT_LENGTH},
-    {"meters", ASKED_UNIT_LENGTH},
-    {"metres", ASKED_UNIT_LENGTH},
-    {"feet", ASKED_UNIT_LENGTH},
-    {"ft", ASKED_UNIT_LENGTH},
-    {"yards", ASKED_UNIT_LENGTH},
-    {"yard", ASKED_UNIT_LENGTH},
-    {"inches", ASKED_UNIT_LENGTH},
-    {"kilograms", ASKED_UNIT_MASS},
-    {"tons", ASKED_UNIT_MASS},
-    {"tonnes", ASKED_UNIT_MASS},
-    {"degrees", ASKED_UNIT_TEMPERATURE},
-    {"watts", ASKED_UNIT_POWER},
-    {"megawatts", ASKED_UNIT_POWER},
-    {"volts", ASKED_UNIT_POWER},
-    {"times", ASKED_UNIT_TIMES},
-    {"gigabytes", ASKED_UNIT_BYTES},
-    {"bytes", ASKED_UNIT_BYTES},
-};
-
-static const char *const months[] = {"january", "february",  "march",   "april",    "may",      "june", "july",
-                                     "august",  "september", "october", "november", "december", NULL};
-
 static uint32_t code_at(const struct asked_letters *letters, size_t at)
 {
     return at < letters->count ? letters->at[at].code : 0;
@@ -201,12 +45,12 @@ static enum asked_unit number_unit_at(const struct asked_letters *letters, size_
 {
     enum asked_unit unit = ASKED_UNIT_NONE;
     *taken = 0;
-    for (size_t i = 0; i < sizeof units_behind / sizeof *units_behind; i++) {
-        size_t count = asked_stands(letters, at, letters->count, units_behind[i].word);
-        bool latin = count && number_is_latin(letters, at + count - 1);
+    for (const struct asked_word *row = asked_units; row->word; row++) {
+        size_t count = asked_stands(letters, at, letters->count, row->word);
+        bool latin = count && number_is_latin(letters, at + count - 1) && letters->at[at].code < 0xAC00;
         if (count > *taken && !(latin && number_is_latin(letters, at + count))) {
             *taken = count;
-            unit = units_behind[i].unit;
+            unit = row->unit;
         }
     }
     return unit;
@@ -219,8 +63,8 @@ static bool number_month_before(const struct asked_letters *letters, size_t at)
     size_t begin = at;
     while (begin > 0 && number_is_latin(letters, begin - 1))
         begin--;
-    for (size_t i = 0; months[i]; i++)
-        if (at - begin == strlen(months[i]) && asked_stands(letters, begin, at, months[i]))
+    for (size_t i = 0; asked_months[i]; i++)
+        if (at - begin == strlen(asked_months[i]) && asked_stands(letters, begin, at, asked_months[i]))
             return true;
     return false;
 }
@@ -247,9 +91,18 @@ static void number_take_unit(const struct asked_letters *letters, struct asked_n
     uint32_t before = number->begin ? letters->at[number->begin - 1].code : 0;
     number->unit = number_unit_at(letters, at, &taken);
     bool four = number->digits == 4 && number->value >= 1000 && number->value < 2100;
+    static const char *const joins[] = {"de ", ". ", ".", NULL}; /* 3 de mayo, 31. März */
+    size_t month = number->end;
+    while (script_of(code_at(letters, month)) == SCRIPT_SPACE)
+        month++;
+    for (const char *const *join = joins; *join && month < letters->count; join++)
+        if (asked_stands(letters, month, letters->count, *join)) {
+            month += strlen(*join);
+            break;
+        }
     bool month_follows = false;
-    for (size_t i = 0; months[i] && !month_follows; i++)
-        month_follows = asked_stands(letters, at, letters->count, months[i]) > 0;
+    for (size_t i = 0; asked_months[i] && !month_follows; i++)
+        month_follows = asked_stands(letters, month, letters->count, asked_months[i]) > 0;
     if (before == '$' || before == 0x20AC || before == 0xA3 || before == 0xA5)
         number->unit = ASKED_UNIT_MONEY;
     else if (code_at(letters, number->end) == ':' && number_is_digit(code_at(letters, number->end + 1)))
@@ -402,6 +255,7 @@ double asked_rate_numbers(const struct asked_rated *rated)
     struct asked_number number;
     for (size_t at = 0; number_next(rated->sentence, &at, &number);) {
         double fits = number_is_old(rated, &number) ? 0 : number_fits(rated, &number);
+        fits *= ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, number.begin, number.end);
         best = fits > best ? fits : best;
     }
     return best;

@@ -6,6 +6,9 @@
 
 #define ASKED_SEEN_BITS 32768 /* a power of 2; a false positive hides one word */
 
+extern const struct asked_word asked_units[]; /* their types do not matter */
+extern const char *const asked_months[];
+
 /* The words of the question, and the pairs of its Japanese characters, as a set of hashes. */
 struct asked_seen {
     uint64_t bits[ASKED_SEEN_BITS / 64];
@@ -16,6 +19,8 @@ struct asked_rated {
     const struct asked_letters *question, *sentence;
     struct asked_part counter, focus; /* letters of the question */
     struct asked_seen seen;
+    bool latin;                           /* blanks separate words */
+    uint16_t hits[ASKED_LETTERS_MAX + 1]; /* words of the question in the sentence before a letter */
 };
 
 /* Letters of a word in a row: Latin letters and digits, Han, Katakana, Hiragana. */
@@ -30,8 +35,16 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
 /* Whether the question has the word of letters [begin, end) of the sentence, as a whole run of letters. */
 bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end);
 
+#define ASKED_FAR 0.6 /* of its value that a candidate has without words of the question near it */
+
+/* 0 to 1: how many words of the question stand near letters [begin, end) of the sentence. */
+double asked_near(const struct asked_rated *rated, size_t begin, size_t end);
+
 /* The best number, date or duration of the sentence that the question does not have, 0 to 1. */
 double asked_rate_numbers(const struct asked_rated *rated);
+
+/* The words that mark a reason, a method, a definition, a list or a comparison, as the question asks. */
+double asked_rate_markers(const struct asked_rated *rated);
 
 /* The best new name. */
 double asked_rate_names(const struct asked_rated *rated);

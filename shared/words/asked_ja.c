@@ -177,9 +177,9 @@ static void ja_take(struct asked *asked, const struct asked_word *word)
 /* 年 in 何年前 and 何年がかり is a duration; 何日で消えますか asks for one, too. */
 static bool ja_is_span_of_time(const struct ja_sentence *in, size_t at)
 {
-    static const char *const tails[] = {"間",     "がかり", "かか",   "掛か", "前",   "ぶり", "続",
-                                        "後",     "ほど",   "もの",   "経",   "以上", "以内", "生き",
-                                        "にわた", "にも",   "足らず", "過ご", NULL};
+    static const char *const tails[] = {"間",   "がかり", "かか",   "掛",   "かけ",   "前",   "ぶり",
+                                        "続",   "後",     "ほど",   "もの", "経",     "以上", "以内",
+                                        "もら", "生き",   "にわた", "にも", "足らず", "過ご", NULL};
     static const char *const dates[] = {"でし", "です", "であ", "でしょ", NULL};
     return asked_stands_any(in->letters, at, in->end, tails) ||
            (ja_code(in->letters, at) == 0x3067 && !asked_stands_any(in->letters, at, in->end, dates));
@@ -234,13 +234,8 @@ static void ja_read_class(struct ja_sentence *in, const struct ja_word *word, st
     size_t at = in->word.end, end = at;
     while (end < in->end && ja_is_noun(ja_code(letters, end)))
         end++;
-    for (size_t longer = end; longer < in->end && longer < end + 3; longer++) { /* 使い方 */
-        size_t noun = longer + 1;
-        if (asked_ending(asked_nouns_ja, letters, end, noun)) {
-            end = noun;
-            break;
-        }
-    }
+    if (script_of(ja_code(letters, end)) == SCRIPT_HIRAGANA && ja_code(letters, end + 1) == 0x65B9) /* 使い方 */
+        end = end + 2 <= in->end ? end + 2 : end;
     if (word->kind == JA_SORT && asked_stands(letters, at, in->end, "もの")) {
         asked->type = asked_stands(letters, at, in->end, "ものがあ") ? ASKED_LIST : ASKED_DEFINITION;
         return;
@@ -275,6 +270,8 @@ static void ja_read_amount(const struct ja_sentence *in, struct asked_part focus
     const struct asked_word *word = asked_longest(after, in->letters, in->word.end, in->end, &taken);
     if (!word && !ja_part_is_empty(focus))
         word = asked_ending(asked_nouns_ja, in->letters, focus.begin, focus.end);
+    if (!word)
+        word = asked_ending(asked_nouns_ja, in->letters, in->topic.begin, in->topic.end);
     asked->type = ASKED_QUANTITY;
     if (word && (word->type == ASKED_QUANTITY || word->type == ASKED_DURATION))
         ja_take(asked, word);
@@ -302,81 +299,6 @@ static void ja_read_by_focus(const struct ja_sentence *in, const struct ja_word 
         asked->unit = class->unit;
     if (class && copular && word->type == ASKED_PLACE && class->type == ASKED_PERSON)
         asked->type = ASKED_PERSON;
-}
-
-/* ---- questions without a question word --------------------------------------------------------------------------- */
-
-/* The end of the phrase before a request: を教えてください, について説明して. */
-static size_t ja_before_request(const struct ja_sentence *in, bool *requests)
-{
-    static const char *const words[] = {"を教え", "をおしえ", "を知り", "を説明", "を述べ", "を挙げ", "を列挙",
-                                        "を示し", "について", "に関し", "を答え", "を比較", "を比べ", NULL};
-    for (size_t at = in->begin; at < in->end; at++) {
-        if (asked_stands_any(in->letters, at, in->end, words)) {
-            *requests = true;
-            return at;
-        }
-    }
-    *requests = false;
-    return in->end;
-}
-
-static bool ja_ends_as_question(const struct ja_sentence *in)
-{
-    uint32_t last = ja_code(in->letters, in->end - 1);
-    uint32_t before = in->end - in->begin > 1 ? ja_code(in->letters, in->end - 2) : 0;
-    return last == '?' || last == 0x304B || (last == 0x3002 && before == 0x304B);
-}
-
-static bool ja_read_request(struct ja_sentence *in, struct asked *asked)
-{
-    bool requests;
-    size_t end = ja_before_request(in, &requests), last = end;
-    struct asked_part focus = {0, 0}, subject = {0, 0};
-    while (!requests && last > in->begin && strchr("?! ", (int)(ja_code(in->letters, last - 1) & 0x7F)) &&
-           ja_code(in->letters, last - 1) < 0x80)
-        last--;
-    if (!requests && last > in->begin && ja_code(in->letters, last - 1) == 0x3002)
-        last--;
-    bool topic = last > in->begin && ja_code(in->letters, last - 1) == JA_HA;
-    bool defines = asked_stands(in->letters, last >= 2 ? last - 2 : 0, last, "とは") > 0 ||
-                   asked_stands(in->letters, last >= 2 ? last - 2 : 0, last, "って") > 0;
-    in->topic = (struct asked_part){in->begin, defines ? last - 2 : topic ? last - 1 : last};
-    if (ja_part_is_empty(in->topic))
-        return false;
-    ja_split_topic(in->letters, in->topic, &focus, &subject);
-    struct asked_part noun = ja_part_is_empty(focus) ? subject : focus;
-    const struct asked_word *class = asked_ending(asked_nouns_ja, in->letters, noun.begin, noun.end);
-    bool about = requests && (asked_stands(in->letters, end, in->end, "について") ||
-                              asked_stands(in->letters, end, in->end, "に関し") ||
-                              asked_stands(in->letters, end, in->end, "を説明"));
-    bool lists = requests && (asked_stands(in->letters, end, in->end, "を挙げ") ||
-                              asked_stands(in->letters, end, in->end, "を列挙"));
-    bool compares = requests && (asked_stands(in->letters, end, in->end, "を比較") ||
-                                 asked_stands(in->letters, end, in->end, "を比べ"));
-    asked->type = compares ? ASKED_COMPARISON : lists ? ASKED_LIST : ASKED_ANYTHING;
-    if (defines || (about && !class))
-        asked->type = ASKED_DEFINITION;
-    else if (class && !compares && !lists && (requests || topic || !ja_ends_as_question(in)))
-        ja_take(asked, class);
-    else if (!requests && !topic && ja_ends_as_question(in))
-        asked->type = ASKED_YES_NO;
-    else if (topic && ja_ends_as_question(in))
-        asked->type = ASKED_NAME;
-    else if (!requests)
-        return false;
-    if (asked->type == ASKED_YES_NO) {
-        in->topic = (struct asked_part){0, 0};
-        focus = subject = (struct asked_part){0, 0};
-        ja_find_topic(in, in->end);
-        if (!ja_part_is_empty(in->topic))
-            ja_split_topic(in->letters, in->topic, &focus, &subject);
-        else
-            subject = ja_marked(in->letters, (struct asked_part){in->begin, in->end});
-    }
-    asked->focus = asked_span(in->letters, focus);
-    asked->subject = asked_span(in->letters, subject);
-    return true;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -426,6 +348,8 @@ bool asked_read_ja(const struct asked_letters *letters, struct asked_part senten
         size_t begin = in.word.begin > in.begin ? in.begin : ja_part_is_empty(in.noun) ? in.word.end : in.noun.end;
         subject = ja_marked(letters, (struct asked_part){begin, end});
     }
+    if (asked->type == ASKED_COMPARISON && !ja_part_is_empty(in.topic))
+        ja_compared(letters, in.topic, &focus, &subject);
     if (!ja_part_is_empty(in.noun)) {
         if (!ja_part_is_empty(focus) && !ja_part_is_empty(subject) && subject.end < focus.begin)
             subject.end = focus.end; /* オランダの首都 of どの都市 */

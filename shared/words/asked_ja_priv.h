@@ -37,4 +37,11 @@ struct asked_part ja_marked(const struct asked_letters *letters, struct asked_pa
 void ja_split_topic(const struct asked_letters *letters, struct asked_part topic, struct asked_part *focus,
                     struct asked_part *subject);
 
+/* UDPとTCP in UDPとTCPの違い and in UDPとTCPではどちらが: the subject of a comparison is both. */
+void ja_compared(const struct asked_letters *letters, struct asked_part topic, struct asked_part *focus,
+                 struct asked_part *subject);
+
+/* Reads a sentence without a question word. */
+bool ja_read_request(struct ja_sentence *in, struct asked *asked);
+
 #endif

@@ -61,18 +61,18 @@ static size_t ja_noun_begin(const struct asked_letters *letters, size_t begin, s
         size_t open = ja_closes(code) ? ja_before_bracket(letters, begin, at) : at;
         bool blank = code == ' ' && at < end && at - 1 > begin && letters->at[at].code < 0x80 &&
                      script_of(letters->at[at - 2].code) == SCRIPT_LETTER; /* REST API */
-        if (open < at)
+        if (open < at) {
             at = open;
-        else if (blank)
-            at--;
-        else if (ja_is_noun(code) || (joined && code == JA_NO && at < end && at - 1 > begin &&
-                                      (ja_is_noun(letters->at[at - 2].code) || ja_closes(letters->at[at - 2].code))))
-            at--;
-        else if (at >= begin + 2 && at < end && ja_is_inflection(code) &&
-                 script_of(letters->at[at - 2].code) == SCRIPT_HAN && script_of(letters->at[at].code) == SCRIPT_HAN)
-            at--;
-        else
+            continue;
+        }
+        bool of = joined && code == JA_NO && at < end && at - 1 > begin &&
+                  (ja_is_noun(letters->at[at - 2].code) || ja_closes(letters->at[at - 2].code));
+        bool inflected = at >= begin + 2 && at < end && ja_is_inflection(code) &&
+                         script_of(letters->at[at - 2].code) == SCRIPT_HAN &&
+                         script_of(letters->at[at].code) == SCRIPT_HAN;
+        if (!ja_is_noun(code) && !blank && !of && !inflected)
             break;
+        at--;
     }
     return at;
 }
@@ -178,6 +178,12 @@ void ja_split_topic(const struct asked_letters *letters, struct asked_part topic
         *subject = (struct asked_part){topic.begin, end};
         return;
     }
+    bool points = ja_code(letters, head - 1) == JA_NO && head - topic.begin == 2 &&
+                  script_of(ja_code(letters, topic.begin)) == SCRIPT_HIRAGANA; /* この薬 */
+    if (points) {
+        *subject = (struct asked_part){head, end};
+        return;
+    }
     struct asked_part before = {topic.begin, head};
     *focus = (struct asked_part){head, end};
     if (ja_code(letters, head - 1) == JA_NO) {
@@ -187,4 +193,17 @@ void ja_split_topic(const struct asked_letters *letters, struct asked_part topic
             return;
     }
     *subject = ja_marked(letters, before);
+}
+
+void ja_compared(const struct asked_letters *letters, struct asked_part topic, struct asked_part *focus,
+                 struct asked_part *subject)
+{
+    bool named = focus->begin < focus->end && asked_ending(asked_nouns_ja, letters, focus->begin, focus->end) &&
+                 ja_code(letters, focus->begin - 1) == JA_NO;
+    size_t end = named ? focus->begin - 1 : topic.end;
+    while (end > topic.begin && (ja_code(letters, end - 1) == 0x3067 || ja_code(letters, end - 1) == JA_NO))
+        end--;
+    *subject = (struct asked_part){topic.begin, end};
+    if (!named)
+        *focus = (struct asked_part){0, 0};
 }

@@ -1,0 +1,108 @@
+/* Rates a sentence by words that mark a reason, a method, a definition, a list or a comparison. */
+#include "words/asked_fits_priv.h"
+
+#include <string.h>
+
+static bool marker_is_word(enum script script)
+{
+    return script == SCRIPT_LETTER || script == SCRIPT_DIGIT;
+}
+
+static bool asked_marker_at(const struct asked_letters *letters, size_t at, const char *word)
+{
+    size_t taken = asked_stands(letters, at, letters->count, word), length = strlen(word);
+    if (!taken)
+        return false;
+    bool latin = (unsigned char)word[0] < 0xE0; /* ASCII, and letters with accents */
+    if (!latin)
+        return true;
+    bool begins = at == 0 || !marker_is_word(script_of(letters->at[at - 1].code));
+    bool open = word[length - 1] == '-';
+    return begins && (open || !marker_is_word(script_of(letters->at[at + taken].code)));
+}
+
+bool asked_sentence_has(const struct asked_letters *sentence, const char *const *words)
+{
+    for (; *words; words++)
+        for (size_t at = 0; at < sentence->count; at++)
+            if (asked_marker_at(sentence, at, *words))
+                return true;
+    return false;
+}
+
+static double asked_rate_reason(const struct asked_letters *sentence)
+{
+    static const char *const strong[] = {
+        "because",  "due to",    "owing to", "as a result", "so that",  "in order to", "caused",    "causes",
+        "reason",   "reasons",   "led to",   "leading to",  "resulted", "thanks to",   "purpose",   "intended to",
+        "so as to", "therefore", "thus",     "ため",        "為に",     "ので",        "理由",      "原因",
+        "せいで",   "おかげ",    "目的",     "ことから",    "により",   "によって",    "によ",      "からである",
+        "からだ",   "からです",  "ことで",   "を受け",      "きっかけ", "ゆえ",        "weil",      "wegen",
+        "damit",    "aufgrund",  "deshalb",  "denn",        "um zu",    "parce qu",    "parce qu-", "car",
+        "afin",     "en raison", "à cause",  "grâce",       "porque",   "debido",      "para que",  "por lo que",
+        "ya que",   "gracias",   "因为",     "由于",        "因此",     "为了",        "以便",      "所以",
+        "导致",     "因為",      "由於",     "為了",        "때문",     "위해",        "위하여",    "므로",
+        "해서",     "어서",      "아서",     NULL};
+    static const char *const weak[] = {"since", "for",    "to", "as",   "and so", "から", "ことに", "として",
+                                       "結果",  "ように", "zu", "pour", "para",   "por",  "为",     NULL};
+    return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
+}
+
+static double asked_rate_method(const struct asked_letters *sentence)
+{
+    static const char *const strong[] = {
+        "by",     "using",  "via",      "through", "with",     "use",    "first",   "then",   "click",    "select",
+        "press",  "run",    "enter",    "open",    "によって", "により", "ことで",  "使って", "使い",     "用い",
+        "利用し", "方法",   "手順",     "まず",    "次に",     "を押",   "を選",    "を開",   "実行し",   "入力し",
+        "設定し", "通じて", "クリック", "durch",   "mit",      "indem",  "mittels", "avec",   "mediante", "con",
+        "通过",   "使用",   "利用",     "用",      "하여",     "으로",   NULL};
+    static const char *const weak[] = {"to", "in", "as", "して", "で", NULL};
+    return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
+}
+
+static double asked_rate_definition(const struct asked_rated *rated)
+{
+    static const char *const strong[] = {
+        "is a",      "is an",     "is the",     "are a",    "was a",      "was an",     "was the", "are",
+        "means",     "refers to", "defined as", "known as", "called",     "stands for", "denotes", "である",
+        "です",      "とは",      "を指す",     "を意味",   "という",     "といい",     "と呼ば",  "のこと",
+        "の一種",    "ist ein-",  "war ein-",   "sind",     "bezeichnet", "est un-",    "désigne", "es un-",
+        "significa", "是",        "指",         "이다",     "말한다",     NULL};
+    return asked_sentence_has(rated->sentence, strong) ? 0.9 : 0.3;
+}
+
+static double asked_rate_list(const struct asked_letters *sentence)
+{
+    size_t marks = 0;
+    for (size_t i = 0; i < sentence->count; i++) {
+        uint32_t code = sentence->at[i].code;
+        marks += code == ',' || code == ';' || code == 0x3001 || code == 0x30FB || code == 0xFF65;
+    }
+    static const char *const words[] = {"and", "include-", "など", "および", "及び", "または", NULL};
+    return (marks > 1 ? 0.8 : marks ? 0.5 : 0.2) + (asked_sentence_has(sentence, words) ? 0.2 : 0);
+}
+
+static double asked_rate_comparison(const struct asked_rated *rated)
+{
+    static const char *const words[] = {"than", "whereas", "while",  "unlike", "differ-", "both", "compared",
+                                        "more", "larger",  "higher", "most",   "より",    "一方", "に対し",
+                                        "異な", "違",      "比べ",   "最も",   NULL};
+    double numbers = asked_rate_numbers(rated) * 0.6;
+    return asked_sentence_has(rated->sentence, words) ? 1 : numbers > 0.3 ? numbers : 0.3;
+}
+
+double asked_rate_markers(const struct asked_rated *rated)
+{
+    switch (rated->asked->type) {
+    case ASKED_WHY:
+        return asked_rate_reason(rated->sentence);
+    case ASKED_HOW:
+        return asked_rate_method(rated->sentence);
+    case ASKED_DEFINITION:
+        return asked_rate_definition(rated);
+    case ASKED_LIST:
+        return asked_rate_list(rated->sentence);
+    default:
+        return asked_rate_comparison(rated);
+    }
+}

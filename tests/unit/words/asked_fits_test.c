@@ -1,0 +1,137 @@
+#include "words/asked.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FITS_LEAST 0.4
+#define GAP_LEAST  0.15
+
+static double fits(const struct asked *asked, const char *question, const char *sentence)
+{
+    return asked_fits(asked, question, strlen(question), sentence, strlen(sentence));
+}
+
+static void a_sentence_that_offers_the_asked_type_fits_better(void **state)
+{
+    static const struct {
+        const char *question, *answers, *does_not;
+    } rows[] = {
+        {"橋の長さは何メートルですか", "橋の長さは394メートルである。", "橋は1998年に開通した。"},
+        {"会社の創業者は誰ですか", "会社は田中一郎が創業した。", "会社は東に位置する。"},
+        {"有給休暇は何日もらえますか", "有給休暇は20日間付与される。", "有給休暇は翌年に繰り越せる。"},
+        {"開館時間は何時からですか", "開館時間は午前9時からである。", "開館時間は季節により変わる。"},
+        {"何歳から利用できますか", "12歳以上の方が利用できます。", "利用には登録が必要です。"},
+        {"参加者は何名でしたか", "参加者は120名だった。", "参加者は3月に集まった。"},
+        {"返品はいつまでにすればよいですか", "返品は到着後7日、つまり5月10日までに行う。", "返品は箱に入れる。"},
+        {"本社はどこにありますか", "本社は大阪市にある。", "本社は5階建てである。"},
+        {"なぜ試合は中止されたのですか", "大雨のため試合は中止された。", "試合は1980年に中止された。"},
+        {"この装置は何と呼ばれていますか", "この装置は「クレプシドラ」と呼ばれる。", "この装置は重い。"},
+        {"送料は何円ですか", "送料は500円です。", "送料は2023年に変わった。"},
+        {"何割の人が賛成しましたか", "人々の7割が賛成した。", "人々は5回集まった。"},
+        {"彼は何番目の大統領ですか", "彼は第16代大統領である。", "彼は大統領として働いた。"},
+        {"祭りは何月に行われますか", "祭りは8月に行われる。", "祭りは山で行われる。"},
+        {"州都はどこですか", "州都はラシュトである。", "州都の面積は136平方キロメートルである。"},
+        {"最高気温は何度でしたか", "最高気温は35度に達した。", "最高気温は2001年に更新された。"},
+        {"軍艦の艦長は誰でしたか", "軍艦の艦長はゴロヴニンであった。", "軍艦は1811年に着いた。"},
+        {"予約はどうやって取り消しますか", "画面の「取消」を押して予約を取り消す。", "予約がある。"},
+        {"どの賞を受賞しましたか", "彼はブルーリボン賞を受賞した。", "彼は受賞した。"},
+        {"平成何年に完成しましたか", "平成十年に完成した。", "完成には石を用いた。"},
+        {"何人の子どもがいましたか", "三人の子どもがいた。", "子どもがいた。"},
+        {"温室効果ガスとは何ですか", "温室効果ガスとは、熱を吸収する気体のことである。", "温室効果ガスが増えた。"},
+        {"『白蛇伝』を製作したのはどこですか", "東映動画が『白蛇伝』を製作した。", "『白蛇伝』を観た。"},
+        {"何年間続きましたか", "戦争は13年間続いた。", "戦争は1560年に続いた。"},
+        {"視聴率は何%でしたか", "視聴率は26.9%だった。", "視聴率は1974年に測られた。"},
+        {"Who is the mayor of Osaka?", "The mayor is Hideyuki Yokoyama.", "The mayor is elected by the people."},
+        {"When does the contract end?", "The contract ends on 31 March 2026.", "The contract ends without notice."},
+        {"How tall is the tower?", "The tower is 333 meters tall.", "The tower was built in 1958."},
+        {"How many floors does the tower have?", "The tower has 12 floors.", "The tower opened in 1990."},
+        {"How much does a ticket cost?", "A ticket costs $25.", "A ticket is valid since 2020."},
+        {"What percentage of users pay?", "About 12 percent of users pay.", "Most users pay in 2 parts."},
+        {"Which country hosted the games?", "The games were held in Brazil.", "The games were held again."},
+        {"Where is the head office located?", "The head office is in Osaka.", "The head office has 200 desks."},
+        {"Why did sales fall?", "Sales fell because of the strike.", "Sales fell in 2010."},
+        {"What is the river called?", "The river is called the Thames.", "The river is wide."},
+        {"How long did the war last?", "The war lasted four years.", "The war began in 1914."},
+        {"How often is the report sent?", "The report is sent three times a month.",
+         "The report is sent in March 2020."},
+        {"What is photosynthesis?", "Photosynthesis is a process of plants.", "Photosynthesis happens at noon."},
+        {"How can I cancel my subscription?", "To cancel, open the account page and click Cancel.",
+         "My subscription was cancelled."},
+        {"What year was the bridge built?", "The bridge was built in 1894.", "The bridge is 240 metres long."},
+        {"How far is the station from the hotel?", "The station is 2 km from the hotel.",
+         "The station opened in 1987."},
+        {"At what temperature does copper melt?", "Copper melts at 1085 degrees.", "Copper melts in 3 steps."},
+        {"What company makes the engine?", "The engine is made by Rolls Royce.", "The engine is made of steel."},
+        {"How old was he when he died?", "He died when he was 64 years old.", "He died in 1950."},
+        {"What language do they speak?", "They speak Quechua there.", "They speak loudly."},
+        {"Who wrote the song?", "The song was written by John Lennon.", "The song was written in 1971."},
+        {"On which day does the shop close?", "The shop closes on Monday 3 May.", "The shop closes at night."},
+        {"How much memory is needed?", "At least 16 GB of memory is needed.", "Memory was added in 2019."},
+        {"What is the name of the ship?", "The name of the ship is Beagle.", "The name of the ship is short."},
+        {"Since when has the museum been open?", "The museum has been open since 1987.", "The museum is open to all."},
+        {"他是哪一年出生的？", "他1921年出生。", "他出生在山里。"},
+        {"这座桥有多长？", "这座桥长120米。", "这座桥在1950年建成。"},
+        {"比赛为什么取消？", "因为下雨，比赛取消了。", "比赛在八月取消了。"},
+        {"Wann wurde die Brücke gebaut?", "Die Brücke wurde 1894 gebaut.", "Die Brücke wurde aus Stahl gebaut."},
+        {"Wie lange dauert die Fahrt?", "Die Fahrt dauert 20 Minuten.", "Die Fahrt kostet 20 Euro."},
+        {"Warum fiel das Spiel aus?", "Das Spiel fiel aus, weil es regnete.", "Das Spiel fiel 1980 aus."},
+        {"직원은 몇 명인가요?", "직원은 120명이다.", "직원은 2010년에 왔다."},
+        {"Quand commence la réunion ?", "La réunion commence le 5 mai 2021.", "La réunion commence bien."},
+        {"¿Cuándo empieza la feria?", "La feria empieza el 3 de mayo.", "La feria es grande."},
+        {"Combien de temps dure le trajet ?", "Le trajet dure 20 minutes.", "Le trajet existe depuis 1990."},
+        {"¿Por qué se canceló el vuelo?", "El vuelo se canceló porque llovía.", "El vuelo se canceló en 1990."},
+        {"手塚治虫が東京に移り住んだのは何年?", "1952年に宝塚から東京に移住した。", "手塚は東京に住んでいた。"},
+        {"消防救助隊の車両は何台出動しましたか?", "部隊の全車両5台が出動した。", "15時25分ごろ、通報が入った。"},
+        {"1963年に始まった番組は何ですか", "『鉄腕アトム』の番組が始まった。", "番組は1963年に始まった。"},
+        {"When was the library finished?", "It was finished in 1963.", "The library was finished by students."},
+        {"Who founded Notre Dame?", "The school was founded by Edward Sorin.", "Notre Dame was founded in 1842."},
+        {"How long are backups kept?", "Backups are kept for 30 days.", "Backups are kept in 2 places."},
+    };
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct asked asked;
+        assert_true(asked_read(rows[i].question, strlen(rows[i].question), &asked));
+        double good = fits(&asked, rows[i].question, rows[i].answers);
+        double bad = fits(&asked, rows[i].question, rows[i].does_not);
+        if (good < FITS_LEAST || bad > good - GAP_LEAST) {
+            wrong++;
+            print_error("%s: %.2f and %.2f\n", rows[i].question, good, bad);
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void what_the_question_has_itself_is_no_answer(void **state)
+{
+    static const char *const questions[] = {"Was it founded in 1842 by Edward Sorin? When was it founded?",
+                                            "1952年に東京へ移ったのはいつですか"};
+    static const char *const sentences[] = {"It was founded in 1842 by Edward Sorin.", "1952年に東京へ移った。"};
+    for (size_t i = 0; i < 2; i++) {
+        struct asked asked;
+        assert_true(asked_read(questions[i], strlen(questions[i]), &asked));
+        assert_true(fits(&asked, questions[i], sentences[i]) <= 0.3);
+    }
+}
+
+static void a_question_without_a_type_fits_every_sentence_alike(void **state)
+{
+    struct asked asked;
+    const char *question = "What did he say?";
+    assert_true(asked_read(question, strlen(question), &asked));
+    assert_true(fits(&asked, question, "He said no in 1990.") == fits(&asked, question, ""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sentence_that_offers_the_asked_type_fits_better),
+        cmocka_unit_test(what_the_question_has_itself_is_no_answer),
+        cmocka_unit_test(a_question_without_a_type_fits_every_sentence_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
