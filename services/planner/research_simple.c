@@ -155,8 +155,10 @@ static bool sources_read(struct simple_sources *sources, const char *theme)
     if (!sources->passages || !sources->shares)
         return false;
     for (size_t i = 0; i < sources->count; i++)
-        sources->passages[i] = (struct passage){sources->list[i]->summary, strlen(sources->list[i]->summary),
-                                                sources->list[i]->title, strlen(sources->list[i]->title)};
+        sources->passages[i] = (struct passage){.text = sources->list[i]->summary,
+                                                .length = strlen(sources->list[i]->summary),
+                                                .heading = sources->list[i]->title,
+                                                .heading_length = strlen(sources->list[i]->title)};
     sources->all = evidence_create(sources->arena, sources->passages, sources->count);
     for (size_t i = 0; sources->all && i < sources->count; i++)
         sources->shares[i] = source_share(sources, i, theme, strlen(theme));

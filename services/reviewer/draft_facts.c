@@ -103,7 +103,10 @@ static double fact_share(const struct draft_facts *facts, struct claim text, con
 {
     struct arena arena;
     struct coverage coverage = {0};
-    struct passage passage = {source->quote.text, source->quote.length, source->title.text, source->title.length};
+    struct passage passage = {.text = source->quote.text,
+                              .length = source->quote.length,
+                              .heading = source->title.text,
+                              .heading_length = source->title.length};
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct evidence *evidence = evidence_create(&arena, &passage, 1);
     if (evidence)
@@ -140,7 +143,10 @@ static bool fact_columns_agree(const struct draft_facts *facts, const struct fac
     struct arena arena;
     struct term_reader reader;
     struct term term;
-    struct passage passage = {source->quote.text, source->quote.length, source->title.text, source->title.length};
+    struct passage passage = {.text = source->quote.text,
+                              .length = source->quote.length,
+                              .heading = source->title.text,
+                              .heading_length = source->title.length};
     bool agrees = true;
     if (!fact->columns.length)
         return true;

@@ -22,12 +22,15 @@
 #define QUERY_TERMS_MAX 256               /* different terms of a question or a sentence; further terms are ignored */
 #define SUPPORT_ENOUGH  0.6               /* coverage from which a sentence counts as supported; see the README */
 
-/* `heading` may be NULL. Its words describe the topic of the passage, but are not part of it. */
+/* `heading` may be NULL. Its words describe the topic of the passage, but are not part of it. `score` is the score that
+ * a search gave the passage, 0 to 1; 0: unknown. `document` is equal for passages of the same document; 0: unknown. */
 struct passage {
     const char *text;
     size_t length;
     const char *heading;
     size_t heading_length;
+    double score;
+    uint64_t document;
 };
 
 struct evidence;

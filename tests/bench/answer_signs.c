@@ -10,31 +10,55 @@
 
 #define ARENA_MAX ((size_t)64 << 20)
 
-static void add_sentences(cJSON *out, const struct extract *extract, const struct chosen *chosen, size_t count,
+static void add_sentences(cJSON *list, const struct extract *extract, const struct picked *picked, size_t count,
                           struct arena *arena)
 {
-    cJSON *list = cJSON_AddArrayToObject(out, "sentences");
     for (size_t i = 0; i < count; i++) {
-        const char *text = extract->passages[chosen[i].passage].text + chosen[i].span.begin;
-        cJSON_AddItemToArray(list,
-                             cJSON_CreateString(arena_strndup(arena, text, chosen[i].span.end - chosen[i].span.begin)));
+        const struct passage *passage = &extract->passages[picked[i].passage];
+        const struct span *span = &picked[i].span, *heading = &picked[i].heading;
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, item);
+        cJSON_AddStringToObject(item, "text",
+                                arena_strndup(arena, passage->text + span->begin, span->end - span->begin));
+        cJSON_AddNumberToObject(item, "passage", (double)picked[i].passage);
+        cJSON_AddBoolToObject(item, "item", picked[i].item);
+        if (heading->end > heading->begin)
+            cJSON_AddStringToObject(
+                item, "heading",
+                arena_strndup(arena, passage->heading + heading->begin, heading->end - heading->begin));
+    }
+}
+
+static void add_candidates(cJSON *list, const struct extract *extract, const struct selection *selection,
+                           struct arena *arena)
+{
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct chosen *at = &selection->list[i].chosen;
+        const char *text = extract->passages[at->passage].text + at->span.begin;
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, item);
+        cJSON_AddNumberToObject(item, "passage", (double)at->passage);
+        cJSON_AddItemToObject(item, "signs", cJSON_CreateDoubleArray(selection->list[i].signs, SELECTION_SIGNS));
+        cJSON_AddStringToObject(item, "text", arena_strndup(arena, text, at->span.end - at->span.begin));
     }
 }
 
 static void print_signs(const struct extract *extract, struct arena *arena)
 {
-    struct chosen chosen[CHOSEN_MAX];
+    struct picked picked[PICKED_MAX];
+    struct selection *selection = arena_alloc(arena, sizeof *selection);
     struct evidence *evidence = evidence_create(arena, extract->passages, extract->passage_count);
-    size_t count = extract_choose(extract, evidence, chosen);
-    double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
+    selection_rank(evidence, extract->asked.bytes, extract->asked.length, selection);
+    size_t count = extract_pick(extract, evidence, selection, picked);
     cJSON *out = cJSON_CreateObject();
     cJSON_AddBoolToObject(out, "japanese", extract->japanese);
     cJSON_AddBoolToObject(out, "scored", extract->found.scored);
-    cJSON_AddNumberToObject(out, "best", extract->found.best);
-    cJSON_AddNumberToObject(out, "ahead", extract->found.ahead);
-    cJSON_AddNumberToObject(out, "support", support);
-    cJSON_AddNumberToObject(out, "confidence", extract_confidence(extract, support));
-    add_sentences(out, extract, chosen, count, arena);
+    const double found[] = {extract->found.best, extract->found.ahead_of_second, extract->found.ahead};
+    cJSON_AddItemToObject(out, "found", cJSON_CreateDoubleArray(found, 3));
+    cJSON_AddItemToObject(out, "covers", cJSON_CreateDoubleArray(selection->covers, SELECTION_COVERS));
+    cJSON_AddNumberToObject(out, "confidence", extract_confidence(extract, selection));
+    add_sentences(cJSON_AddArrayToObject(out, "sentences"), extract, picked, count, arena);
+    add_candidates(cJSON_AddArrayToObject(out, "candidates"), extract, selection, arena);
     char *line = cJSON_PrintUnformatted(out);
     puts(line);
     free(line);

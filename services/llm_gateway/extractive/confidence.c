@@ -1,27 +1,65 @@
-/* Whether it is answered or nothing is. A logistic regression with few weights: what the search says knows how rare
- * words are in all documents, what is covered by sentences does not depend on a search. tests/bench/fit_confidence
- * makes the weights. */
+/* Whether the question is answered or nothing is: a logistic regression. The scores of a search tell how rare the words
+ * of the question are in all documents; the covers tell how the best sentence and its passage answer the question as a
+ * whole. tests/bench/fit_selection makes the weights. */
 #include "extract.h"
 
 #include <math.h>
 
 struct weights {
-    double constant, best, ahead, support;
+    double constant, japanese, best, ahead_of_second, ahead;
+    double covers[SELECTION_COVERS];
 };
 
-/* Where no search says anything, support alone decides: from ANSWER_ENOUGH on. */
-static const struct weights with_search = {.constant = -3.3, .best = 6, .ahead = 8.2, .support = 2};
-static const struct weights with_search_japanese = {.constant = -3, .best = 6, .ahead = 8.2, .support = 2};
-static const struct weights without_search = {.constant = -7.6, .support = 20};
-static const struct weights without_search_japanese = {.constant = -7, .support = 20};
+/* Without scores of a search, the covers alone decide. */
+static const struct weights with_search = {
+    .constant = -6.73,
+    .japanese = -0.35,
+    .best = 1.89,
+    .ahead_of_second = 4.45,
+    .ahead = 1.18,
+    .covers =
+        {
+            [COVER_SENTENCE] = 1.09,
+            [COVER_CONTEXT] = 1.10,
+            [COVER_PASSAGE] = 1.95,
+            [COVER_ALL] = 0.52,
+            [COVER_RARE] = 0.28,
+            [COVER_NAMES] = 0.77,
+            [COVER_NAMES_CONTEXT] = 0.18,
+            [COVER_NUMBERS] = 0.80,
+            [COVER_RUNS] = -0.17,
+            [COVER_FIT] = 0.68,
+            [COVER_CLEAR] = 0.81,
+            [COVER_TERMS] = 0.80,
+        },
+};
+static const struct weights without_search = {
+    .constant = -6.28,
+    .japanese = -0.49,
+    .covers =
+        {
+            [COVER_SENTENCE] = 1.46,
+            [COVER_CONTEXT] = 1.63,
+            [COVER_PASSAGE] = 3.11,
+            [COVER_ALL] = 0.56,
+            [COVER_RARE] = 0.11,
+            [COVER_NAMES] = 0.98,
+            [COVER_NAMES_CONTEXT] = 0.06,
+            [COVER_NUMBERS] = 0.69,
+            [COVER_RUNS] = 0.00,
+            [COVER_FIT] = 0.65,
+            [COVER_CLEAR] = 1.45,
+            [COVER_TERMS] = 0.69,
+        },
+};
 
-double extract_confidence(const struct extract *extract, double support)
+double extract_confidence(const struct extract *extract, const struct selection *selection)
 {
     const struct found *found = &extract->found;
-    const struct weights *english = found->scored ? &with_search : &without_search;
-    const struct weights *japanese = found->scored ? &with_search_japanese : &without_search_japanese;
-    const struct weights *weights = extract->japanese ? japanese : english;
-    double sum =
-        weights->constant + weights->best * found->best + weights->ahead * found->ahead + weights->support * support;
-    return support > 0 ? 1 / (1 + exp(-sum)) : 0;
+    const struct weights *weights = found->scored ? &with_search : &without_search;
+    double sum = weights->constant + (extract->japanese ? weights->japanese : 0) + weights->best * found->best +
+                 weights->ahead_of_second * found->ahead_of_second + weights->ahead * found->ahead;
+    for (size_t i = 0; i < SELECTION_COVERS; i++)
+        sum += weights->covers[i] * selection->covers[i];
+    return selection->count ? 1 / (1 + exp(-sum)) : 0;
 }

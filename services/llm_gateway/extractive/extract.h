@@ -18,7 +18,7 @@
 #include "chat/answer.h"
 #include "provider/provider.h"
 #include "words/languages.h"
-#include "words/support.h"
+#include "words/selection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,10 +40,10 @@ struct result {
     bool found; /* the answer is one */
 };
 
-/* What searches said themselves, 0 to 1: the best score, and how far it is ahead of the fifth. */
+/* What searches said themselves, 0 to 1: the best score, and how far it is ahead of the second and the fifth. */
 struct found {
     bool scored; /* one said anything at all */
-    double best, ahead;
+    double best, ahead_of_second, ahead;
 };
 
 struct extract {
@@ -120,13 +120,14 @@ void extract_say_nothing(const struct extract *extract, struct buffer *out, stru
  * word for why it ends there: "stop" or "length". */
 const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length);
 
-/* The sentences of an answer, best first, whether or not they are enough. */
-size_t extract_choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX]);
+/* The sentences of an answer, the best first, whether or not they are enough. */
+size_t extract_pick(const struct extract *extract, const struct evidence *evidence, const struct selection *selection,
+                    struct picked picked[PICKED_MAX]);
 
 /* confidence.c: how likely what was found answers what is asked, 0 to 1; below EXTRACT_ENOUGH nothing is answered. It
  * is made of what the search said and of the support by words: see the README. */
 #define EXTRACT_ENOUGH 0.5
-double extract_confidence(const struct extract *extract, double support);
+double extract_confidence(const struct extract *extract, const struct selection *selection);
 
 /* `before` + `middle` + `behind`, in the arena. */
 struct text text_joined(struct arena *arena, struct text before, struct text middle, struct text behind);

@@ -63,14 +63,16 @@ static bool is_there(const struct extract *extract, struct text text, struct tex
     return false;
 }
 
-static void add(struct extract *extract, struct text text, struct text heading)
+static struct passage *add(struct extract *extract, struct text text, struct text heading)
 {
     uint64_t hash = hash_bytes(text.bytes, text.length);
     if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX || is_there(extract, text, heading, hash))
-        return;
+        return NULL;
     extract->hashes[extract->passage_count] = hash;
-    extract->passages[extract->passage_count++] = (struct passage){
+    struct passage *passage = &extract->passages[extract->passage_count++];
+    *passage = (struct passage){
         .text = text.bytes, .length = text.length, .heading = heading.bytes, .heading_length = heading.length};
+    return passage;
 }
 
 static struct text heading_of(struct text header)
@@ -98,18 +100,30 @@ static double score_of(struct text header)
     return score <= 1 ? score : -1;
 }
 
+/* "docs/setup.md" of the header, as a number: what stands between the number of the block and the last colon before the
+ * score and the headings. */
+static uint64_t document_of(struct text header)
+{
+    const char *bar = memmem(header.bytes, header.length, " | ", 3), *begin = memchr(header.bytes, ' ', header.length);
+    const char *end = bar ? bar : header.bytes + header.length;
+    while (begin && end > begin && end[-1] != ':')
+        end--;
+    return begin && end > begin ? hash_bytes(begin, (size_t)(end - begin)) | 1 : 0;
+}
+
 /* The search that stands out most counts. */
-static void note_search(struct extract *extract, double best, double fifth)
+static void note_search(struct extract *extract, double best, double second, double fifth)
 {
     struct found *found = &extract->found;
     found->scored = true;
     found->best = best > found->best ? best : found->best;
+    found->ahead_of_second = best - second > found->ahead_of_second ? best - second : found->ahead_of_second;
     found->ahead = best - fifth > found->ahead ? best - fifth : found->ahead;
 }
 
 static void add_blocks(struct extract *extract, struct text text)
 {
-    double best = -1, fifth = 0;
+    double best = -1, second = 0, fifth = 0;
     size_t count = 0;
     for (size_t at = 0, next; at < text.length; at = next, count++) {
         next = next_block(text, at);
@@ -118,11 +132,16 @@ static void add_blocks(struct extract *extract, struct text text)
         struct text header = part(text, at, line);
         double score = score_of(header);
         best = count == 0 ? score : best;
+        second = count == 1 && score >= 0 ? score : second;
         fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
-        add(extract, part(text, line, next), heading_of(header));
+        struct passage *passage = add(extract, part(text, line, next), heading_of(header));
+        if (passage) {
+            passage->score = score > 0 ? score : 0;
+            passage->document = document_of(header);
+        }
     }
     if (best >= 0)
-        note_search(extract, best, fifth < best ? fifth : best);
+        note_search(extract, best, second < best ? second : best, fifth < best ? fifth : best);
 }
 
 static struct text string_of(struct arena *arena, const cJSON *object, const char *name)

@@ -6,11 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SENTENCES_MAX 5
+#define SENTENCES_MAX 3
 #define BYTES_MAX     ((size_t)4000)
-#define LEAST         0.40 /* of the best sentence's score */
-#define LEAST_SECOND  0.20 /* ... of a second one where one alone must not stand */
-#define NOVELTY       0.4
 
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
 
@@ -47,74 +44,72 @@ static bool is_stopped(struct text text)
     return false;
 }
 
-static bool stands_before(const struct chosen *a, const struct chosen *b)
+static void print_line(const struct extract *extract, struct text text, struct buffer *out)
 {
-    return a->passage != b->passage ? a->passage < b->passage : a->span.begin < b->span.begin;
+    text_print(out, on_one_line(extract->arena, text));
 }
 
-/* As they stand in the sources, the passage of the best one first. */
-static void sort(struct chosen *chosen, size_t count)
+/* A sentence, behind the heading that names its subject: "Backups: They are kept for 30 days." */
+static void print_picked(const struct extract *extract, const struct picked *picked, struct buffer *out)
 {
-    size_t first = count ? chosen[0].passage : 0;
-    for (size_t i = 1; i < count; i++) {
-        struct chosen next = chosen[i];
-        size_t at = i;
-        for (; at > 0; at--) {
-            bool own = next.passage == first, its = chosen[at - 1].passage == first;
-            if (own != its ? its : !stands_before(&next, &chosen[at - 1]))
-                break;
-            chosen[at] = chosen[at - 1];
-        }
-        chosen[at] = next;
+    const struct passage *passage = &extract->passages[picked->passage];
+    const struct span *heading = &picked->heading, *span = &picked->span;
+    if (heading->end > heading->begin) {
+        print_line(extract, (struct text){passage->heading + heading->begin, heading->end - heading->begin}, out);
+        buffer_print(out, ": ");
     }
+    print_line(extract, (struct text){passage->text + span->begin, span->end - span->begin}, out);
 }
 
-static void say_sentences(const struct extract *extract, struct chosen *chosen, size_t count, struct buffer *out)
+static bool begins_with_number(const struct extract *extract, const struct picked *picked)
 {
-    struct text lines[CHOSEN_MAX];
-    bool items = false;
-    sort(chosen, count);
+    char c = extract->passages[picked->passage].text[picked->span.begin];
+    return c >= '0' && c <= '9';
+}
+
+/* The best sentence first. Items of lists and texts without a full stop stand on lines of their own. */
+static void say_sentences(const struct extract *extract, const struct picked *picked, size_t count, struct buffer *out)
+{
+    bool own_line = false;
     for (size_t i = 0; i < count; i++) {
-        const char *text = extract->passages[chosen[i].passage].text;
-        lines[i] = on_one_line(extract->arena,
-                               (struct text){text + chosen[i].span.begin, chosen[i].span.end - chosen[i].span.begin});
-        items |= count > 1 && !is_stopped(lines[i]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        buffer_print(out, items ? i ? "\n- " : "- " : i && !extract->japanese ? " " : "");
-        text_print(out, lines[i]);
+        const struct passage *passage = &extract->passages[picked[i].passage];
+        struct text text = {passage->text + picked[i].span.begin, picked[i].span.end - picked[i].span.begin};
+        bool leads = i + 1 < count && picked[i + 1].item && !picked[i].item;
+        bool item = picked[i].item || (count > 1 && !leads && !is_stopped(text));
+        if (i)
+            buffer_print(out, item || own_line ? "\n" : extract->japanese ? "" : " ");
+        buffer_print(out, item && !begins_with_number(extract, &picked[i]) ? "- " : "");
+        print_picked(extract, &picked[i], out);
+        own_line = item || leads;
     }
 }
 
-/* English questions of several hops are rarely answered by one sentence. */
-size_t extract_choose(const struct extract *extract, const struct evidence *evidence, struct chosen chosen[CHOSEN_MAX])
+static bool wants_list(const struct extract *extract)
 {
-    struct choice_terms terms = {
-        .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .least = LEAST, .novelty = NOVELTY};
-    struct text asked = extract->asked;
-    size_t count = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
-    if (count == 1 && !extract->japanese) {
-        terms.sentences_max = 2;
-        terms.least = LEAST_SECOND;
-        count = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
-    }
-    return count;
+    return false;
+}
+
+size_t extract_pick(const struct extract *extract, const struct evidence *evidence, const struct selection *selection,
+                    struct picked picked[PICKED_MAX])
+{
+    struct selection_terms terms = {
+        .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .lists = wants_list(extract)};
+    return selection_cut(evidence, extract->asked.bytes, extract->asked.length, selection, &terms, picked);
 }
 
 static bool reply_from_evidence(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
-    struct chosen chosen[CHOSEN_MAX];
+    struct picked picked[PICKED_MAX];
+    struct selection *selection = arena_alloc(extract->arena, sizeof *selection);
     struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
-    if (!evidence)
+    if (!evidence || !selection || !selection_rank(evidence, extract->asked.bytes, extract->asked.length, selection))
         return false;
-    size_t count = extract_choose(extract, evidence, chosen);
-    double support = evidence_answers(evidence, extract->asked.bytes, extract->asked.length, chosen, count);
-    finding->confidence = extract_confidence(extract, support);
+    finding->confidence = extract_confidence(extract, selection);
     finding->found = finding->confidence >= EXTRACT_ENOUGH;
     if (!finding->found)
         extract_say_nothing(extract, out, finding);
     else
-        say_sentences(extract, chosen, count, out);
+        say_sentences(extract, picked, extract_pick(extract, evidence, selection, picked), out);
     return true;
 }
 

@@ -51,7 +51,7 @@ await check('it answers with the sentences that a tool has found, and says how',
 })
 
 await check('a stream brings the same words in pieces', async () => {
-  const request = { model: 'extractive', messages: [user('Which port does the server listen on?'), ...found] }
+  const request = { model: 'extractive', messages: [user('Which port does the server listen on, and who may change the port?'), ...found] }
   const { response } = await chat(request)
   const streamed = await stream(request)
   expect(streamed.code === OK && streamed.text === response.message.content, JSON.stringify(streamed))

@@ -43,10 +43,9 @@ static void read_rows(void)
  * of. */
 static double confidence(size_t index, bool with, size_t *best)
 {
-    static const struct choice_terms terms = {.sentences_max = 5, .bytes_max = 4000, .least = 0.45, .novelty = 0.5};
     struct passage passages[ROWS_MAX];
     size_t of[ROWS_MAX], count = 0;
-    struct chosen chosen[CHOSEN_MAX];
+    struct selection selection;
     struct arena arena;
     for (size_t i = 0; i < row_count; i++) {
         if (rows[i].japanese != rows[index].japanese || (i == index && !with))
@@ -57,10 +56,10 @@ static double confidence(size_t index, bool with, size_t *best)
     arena_init(&arena, NULL, 0, (size_t)16 << 20);
     struct evidence *evidence = evidence_create(&arena, passages, count);
     struct text asked = rows[index].question;
-    size_t found = evidence_choose(evidence, asked.bytes, asked.length, &terms, chosen);
+    assert_true(selection_rank(evidence, asked.bytes, asked.length, &selection));
     struct extract asking = {.japanese = rows[index].japanese, .asked = asked};
-    double value = extract_confidence(&asking, evidence_answers(evidence, asked.bytes, asked.length, chosen, found));
-    *best = found ? of[chosen[0].passage] : ROWS_MAX;
+    double value = extract_confidence(&asking, &selection);
+    *best = selection.count ? of[selection.list[0].chosen.passage] : ROWS_MAX;
     arena_fini(&arena);
     return value;
 }

@@ -1,0 +1,227 @@
+/* The signs of each sentence, and the order of the sentences by their scores. */
+#include <math.h>
+#include <string.h>
+
+#include "words/quantity.h"
+#include "words/selection_priv.h"
+
+/* Sums of weights by unit. */
+struct sums {
+    double *own, *specific, *runs, *before, *after, *in_heading; /* of each unit */
+    double *passage, *heading;                                   /* of each passage */
+    double all, all_specific, all_runs;
+};
+
+static double *zeros(const struct evidence *evidence, size_t count)
+{
+    return arena_zalloc(evidence->arena, count * sizeof(double));
+}
+
+static bool sums_init(const struct evidence *evidence, struct sums *sums)
+{
+    size_t units = evidence->unit_count, passages = evidence->passage_count;
+    *sums = (struct sums){.own = zeros(evidence, units),
+                          .specific = zeros(evidence, units),
+                          .runs = zeros(evidence, units),
+                          .before = zeros(evidence, units),
+                          .after = zeros(evidence, units),
+                          .in_heading = zeros(evidence, units),
+                          .passage = zeros(evidence, passages),
+                          .heading = zeros(evidence, passages)};
+    return sums->own && sums->specific && sums->runs && sums->before && sums->after && sums->in_heading &&
+           sums->passage && sums->heading;
+}
+
+static bool are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
+{
+    return evidence->units[unit].passage == evidence->units[next].passage && !evidence->units[unit].heading;
+}
+
+/* The holders of a term are in ascending order, and the heading is the first unit of its passage. */
+static void add_term(const struct evidence *evidence, const struct query_term *term, struct sums *sums)
+{
+    const struct term_entry *entry = &evidence->terms[term->id];
+    const uint32_t *holders = evidence->holders + entry->holders;
+    uint32_t passage = UINT32_MAX, headed = UINT32_MAX;
+    for (uint32_t h = 0; h < entry->count; h++) {
+        uint32_t unit = holders[h];
+        const struct unit *at = &evidence->units[unit];
+        if (at->passage != passage)
+            sums->passage[at->passage] += term->weight;
+        passage = at->passage;
+        if (at->heading) {
+            sums->heading[passage] += term->weight;
+            headed = passage;
+            continue;
+        }
+        sums->own[unit] += term->weight;
+        sums->specific[unit] += term->weight * term->weight;
+        if (headed == passage)
+            sums->in_heading[unit] += term->weight;
+        if (unit + 1 < evidence->unit_count && are_beside(evidence, unit, unit + 1) &&
+            (h + 1 == entry->count || holders[h + 1] != unit + 1))
+            sums->before[unit + 1] += term->weight;
+        if (unit > 0 && are_beside(evidence, unit - 1, unit) && (h == 0 || holders[h - 1] != unit - 1))
+            sums->after[unit - 1] += term->weight;
+    }
+    sums->all += term->weight;
+    sums->all_specific += term->weight * term->weight;
+}
+
+/* Units that have both terms. */
+static void add_run(const struct evidence *evidence, const struct query_term *one, const struct query_term *other,
+                    struct sums *sums)
+{
+    const struct term_entry *first = &evidence->terms[one->id], *second = &evidence->terms[other->id];
+    const uint32_t *a = evidence->holders + first->holders, *b = evidence->holders + second->holders;
+    double weight = one->weight < other->weight ? one->weight : other->weight;
+    for (uint32_t i = 0, k = 0; i < first->count && k < second->count;) {
+        if (a[i] == b[k])
+            sums->runs[a[i]] += weight;
+        if (a[i] < b[k])
+            i++;
+        else
+            k++;
+    }
+    sums->all_runs += weight;
+}
+
+static void add_terms(const struct evidence *evidence, const struct query *query, struct sums *sums)
+{
+    const struct query_term *last = NULL;
+    for (size_t i = 0; i < query->count; i++) {
+        const struct query_term *term = &query->terms[i];
+        if (term->id == NO_TERM)
+            continue;
+        add_term(evidence, term, sums);
+        if (term->weak)
+            continue;
+        if (last && term->begin < last->end + NEAR_BYTES)
+            add_run(evidence, last, term, sums);
+        last = term;
+    }
+}
+
+static bool ends_with(const char *text, size_t length, const char *const *ends, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(ends[i]);
+        if (length >= size && memcmp(text + length - size, ends[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool asks(const char *text, size_t length)
+{
+    static const char *const marks[] = {"?", "？"};
+    return ends_with(text, length, marks, sizeof(marks) / sizeof(*marks));
+}
+
+static bool is_stopped(const char *text, size_t length)
+{
+    static const char *const stops[] = {".", "!", "。", "！", ".)", "」", "．", "\"", "…", "”", "』", ")", "）"};
+    return ends_with(text, length, stops, sizeof(stops) / sizeof(*stops));
+}
+
+static double share(double part, double all)
+{
+    return all > 0 ? part / all : 0;
+}
+
+static size_t new_terms(const struct evidence *evidence, const struct query *query, const struct unit *unit)
+{
+    size_t count = 0;
+    for (uint32_t t = unit->terms; t < unit->terms_end; t++)
+        count += !evidence->terms[evidence->unit_terms[t]].weak && query_find(query, evidence->unit_terms[t]) < 0;
+    return count;
+}
+
+static double fit(const struct question *question, const char *text, size_t length)
+{
+    return !question->number ? 0.5 : words_has_number(text, length);
+}
+
+static void read_signs(const struct evidence *evidence, const struct question *question, const struct sums *sums,
+                       struct selected *selected)
+{
+    const struct unit *unit = &evidence->units[selected->unit];
+    const struct passage *passage = &evidence->passages[unit->passage];
+    const char *text = passage->text + unit->span.begin;
+    size_t length = unit->span.end - unit->span.begin;
+    uint32_t at = selected->unit;
+    double own = sums->own[at], before = sums->before[at], after = sums->after[at];
+    double rest = sums->passage[unit->passage] - own - before - after;
+    double *signs = selected->signs;
+    uint32_t first = evidence->firsts[unit->passage];
+    signs[SIGN_OWN] = share(own, sums->all);
+    signs[SIGN_OWN_BEST] = share(own, question->best_own);
+    signs[SIGN_SPECIFIC] = share(sums->specific[at], sums->all_specific);
+    signs[SIGN_RUNS] = share(sums->runs[at], sums->all_runs);
+    signs[SIGN_BEFORE] = share(before, sums->all);
+    signs[SIGN_AFTER] = share(after, sums->all);
+    signs[SIGN_PASSAGE] = rest > 0 ? share(rest, sums->all) : 0;
+    signs[SIGN_HEADING] = share(sums->heading[unit->passage] - sums->in_heading[at], sums->all);
+    signs[SIGN_SEARCH] = question->best_search > 0 ? passage->score / question->best_search
+                                                   : 1 - 0.1 * (unit->passage < 5 ? unit->passage : 5);
+    signs[SIGN_TOP] = signs[SIGN_SEARCH] >= 1;
+    signs[SIGN_FIT] = fit(question, text, length);
+    signs[SIGN_NEW] = log(1 + (double)new_terms(evidence, &question->terms, unit));
+    signs[SIGN_LENGTH] = log(1 + (double)length);
+    signs[SIGN_ASKS] = asks(text, length);
+    signs[SIGN_UNSTOPPED] = !is_stopped(text, length) && !asks(text, length);
+    signs[SIGN_FIRST] = at == first + (evidence->units[first].heading ? 1 : 0);
+}
+
+static void insert(struct selection *selection, const struct selected *selected)
+{
+    size_t at = selection->count;
+    if (at == SELECTED_MAX) {
+        if (selected->chosen.score <= selection->list[at - 1].chosen.score)
+            return;
+        at--;
+    } else {
+        selection->count++;
+    }
+    for (; at > 0 && selection->list[at - 1].chosen.score < selected->chosen.score; at--)
+        selection->list[at] = selection->list[at - 1];
+    selection->list[at] = *selected;
+}
+
+static void rank_units(const struct evidence *evidence, struct question *question, const struct sums *sums,
+                       struct selection *selection)
+{
+    for (size_t i = 0; i < evidence->unit_count; i++)
+        if (!evidence->units[i].heading && sums->own[i] > question->best_own)
+            question->best_own = sums->own[i];
+    for (size_t i = 0; i < evidence->passage_count; i++)
+        if (evidence->passages[i].score > question->best_search)
+            question->best_search = evidence->passages[i].score;
+    for (size_t i = 0; i < evidence->unit_count; i++) {
+        const struct unit *unit = &evidence->units[i];
+        struct selected selected = {.unit = (uint32_t)i, .chosen = {.passage = unit->passage, .span = unit->span}};
+        if (unit->heading || sums->passage[unit->passage] <= 0)
+            continue;
+        read_signs(evidence, question, sums, &selected);
+        for (size_t s = 0; s < SELECTION_SIGNS; s++)
+            selected.chosen.score += selected.signs[s] * selection_weights[s];
+        insert(selection, &selected);
+    }
+}
+
+bool selection_rank(const struct evidence *evidence, const char *question, size_t length, struct selection *selection)
+{
+    struct question asked = {.text = question, .length = length, .number = words_asks_number(question, length)};
+    struct sums sums;
+    *selection = (struct selection){.count = 0};
+    query_read(evidence, evidence, question, length, &asked.terms);
+    if (asked.terms.weight <= 0 || evidence->unit_count == 0)
+        return true;
+    if (!sums_init(evidence, &sums))
+        return false;
+    add_terms(evidence, &asked.terms, &sums);
+    rank_units(evidence, &asked, &sums, selection);
+    if (selection->count)
+        selection_cover(evidence, &asked, selection);
+    return true;
+}

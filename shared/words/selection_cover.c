@@ -1,0 +1,105 @@
+/* How the best sentence answers the question as a whole: the signs that decide whether it is given at all. */
+#include <math.h>
+
+#include "words/selection_priv.h"
+
+/* Which terms of the question units have, one bit a place. */
+enum { HAS_SENTENCE = 1, HAS_CONTEXT = 2, HAS_PASSAGE = 4 };
+
+static void mark_unit(const struct evidence *evidence, const struct query *query, uint32_t unit, uint8_t bits,
+                      uint8_t has[QUERY_TERMS_MAX])
+{
+    for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
+        int at = query_find(query, evidence->unit_terms[t]);
+        if (at >= 0)
+            has[at] |= bits;
+    }
+}
+
+static void mark_place(const struct evidence *evidence, const struct query *query, uint32_t best,
+                       uint8_t has[QUERY_TERMS_MAX])
+{
+    uint32_t passage = evidence->units[best].passage, first = evidence->firsts[passage];
+    for (uint32_t unit = first; unit < evidence->unit_count && evidence->units[unit].passage == passage; unit++) {
+        bool context = evidence->units[unit].heading || unit + 1 == best;
+        uint8_t bits = unit == best ? HAS_SENTENCE | HAS_CONTEXT : context ? HAS_CONTEXT : 0;
+        mark_unit(evidence, query, unit, bits | HAS_PASSAGE, has);
+    }
+}
+
+/* A word with a capital letter that does not begin the question, or a word of Katakana. */
+static bool is_name(const struct question *question, const struct query_term *term)
+{
+    const char *text = question->text + term->begin;
+    bool capital = text[0] >= 'A' && text[0] <= 'Z' && term->begin > 0;
+    bool katakana = term->end - term->begin >= 9 && (unsigned char)text[0] == 0xE3 &&
+                    ((unsigned char)text[1] == 0x82 || (unsigned char)text[1] == 0x83) &&
+                    !((unsigned char)text[1] == 0x82 && (unsigned char)text[2] < 0xA1);
+    return capital || katakana;
+}
+
+struct part {
+    double has, all;
+};
+
+static void part_add(struct part *part, double weight, bool has)
+{
+    part->all += weight;
+    part->has += has ? weight : 0;
+}
+
+static double part_share(const struct part *part, double without)
+{
+    return part->all > 0 ? part->has / part->all : without;
+}
+
+void selection_cover(const struct evidence *evidence, const struct question *question, struct selection *selection)
+{
+    uint8_t has[QUERY_TERMS_MAX] = {0};
+    struct part sentence = {0}, context = {0}, passage = {0}, all = {0}, names = {0}, near_names = {0}, numbers = {0};
+    struct part runs = {0};
+    double heaviest = 0, lacking = 0, sum = 0;
+    const struct query_term *last = NULL;
+    size_t count = 0;
+    bool last_has = false;
+    mark_place(evidence, &question->terms, selection->list[0].unit, has);
+    for (size_t i = 0; i < question->terms.count; i++) {
+        const struct query_term *term = &question->terms.terms[i];
+        double weight = term->weight;
+        if (term->weak)
+            continue;
+        count++;
+        part_add(&sentence, weight, has[i] & HAS_SENTENCE);
+        part_add(&context, weight, has[i] & HAS_CONTEXT);
+        part_add(&passage, weight, has[i] & HAS_PASSAGE);
+        part_add(&all, weight, term->id != NO_TERM);
+        heaviest = weight > heaviest ? weight : heaviest;
+        if (!(has[i] & HAS_PASSAGE) && weight > lacking)
+            lacking = weight;
+        if (is_name(question, term)) {
+            part_add(&names, weight, has[i] & HAS_PASSAGE);
+            part_add(&near_names, weight, has[i] & HAS_CONTEXT);
+        }
+        if (term->exact)
+            part_add(&numbers, weight, has[i] & HAS_PASSAGE);
+        if (last && term->begin < last->end + NEAR_BYTES)
+            part_add(&runs, weight < last->weight ? weight : last->weight, last_has && (has[i] & HAS_SENTENCE));
+        last = term;
+        last_has = has[i] & HAS_SENTENCE;
+    }
+    for (size_t i = 0; i < selection->count; i++)
+        sum += exp(selection->list[i].chosen.score - selection->list[0].chosen.score);
+    double *covers = selection->covers;
+    covers[COVER_SENTENCE] = part_share(&sentence, 0);
+    covers[COVER_CONTEXT] = part_share(&context, 0);
+    covers[COVER_PASSAGE] = part_share(&passage, 0);
+    covers[COVER_ALL] = part_share(&all, 0);
+    covers[COVER_RARE] = heaviest > 0 ? lacking / heaviest : 1;
+    covers[COVER_NAMES] = part_share(&names, 1);
+    covers[COVER_NAMES_CONTEXT] = part_share(&near_names, 1);
+    covers[COVER_NUMBERS] = part_share(&numbers, 1);
+    covers[COVER_RUNS] = part_share(&runs, 0);
+    covers[COVER_FIT] = selection->list[0].signs[SIGN_FIT];
+    covers[COVER_CLEAR] = 1 / sum;
+    covers[COVER_TERMS] = log(1 + (double)count);
+}

@@ -1,0 +1,246 @@
+/* Which of the ranked sentences are given. A score is a logarithm of odds: exp(score), as a share of the sum over all
+ * sentences, says how probable it is that the sentence answers. */
+#include <math.h>
+#include <string.h>
+
+#include "words/selection_priv.h"
+#include "words/sentences_priv.h"
+
+#define CLEAR       0.9  /* the share of the sentences that are given, from which no other is added */
+#define LEAST       0.1  /* of the best sentence's odds that a further sentence must have */
+#define LEAST_OTHER 0.8  /* ... from another document */
+#define ALIKE_MOST  0.8  /* the weight that a sentence may have in common with one that is given, of the lighter one */
+#define ITEMS_MAX   12   /* of a list */
+#define LINE_BACK   64   /* bytes before a sentence that are searched for the mark of its line */
+#define NAMES_LEAST 0.08 /* the share of the question that a heading must add to stand before a sentence */
+#define HEADING_MAX 96   /* bytes of a heading before a sentence */
+
+struct cutting {
+    const struct evidence *evidence;
+    const struct selection_terms *terms;
+    struct query query;
+    uint32_t units[PICKED_MAX];
+    struct picked *picked;
+    double weights[PICKED_MAX]; /* of their terms */
+    uint16_t *given_in;         /* of each term: a bit for each unit that has it */
+    size_t count, bytes;
+};
+
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the unit is an item: its line has a mark, or it begins with a number as "1. ". */
+static bool is_item(const struct evidence *evidence, uint32_t unit)
+{
+    const struct unit *at = &evidence->units[unit];
+    const char *text = evidence->passages[at->passage].text;
+    size_t begin = at->span.begin, line = begin;
+    if (at->heading)
+        return false;
+    while (line > 0 && begin - line < LINE_BACK && text[line - 1] != '\n')
+        line--;
+    size_t behind = line_mark(text, at->span.end, line), first = skip_space(text, at->span.end, behind);
+    bool marked = behind > line && text[line + strspn(text + line, " \t")] != '#' && first == begin;
+    return marked || marker_read(text, at->span.end, begin).kind == 'n' ||
+           marker_read(text, at->span.end, begin).kind == 'b';
+}
+
+static bool are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
+{
+    return next < evidence->unit_count && evidence->units[unit].passage == evidence->units[next].passage &&
+           !evidence->units[unit].heading;
+}
+
+/* "The roles are:" and 次のとおりです。 */
+static bool leads_in(const struct evidence *evidence, uint32_t unit)
+{
+    static const char *const ends[] = {
+        ":", "：", "次のとおりです。", "以下のとおりです。", "次の通りです。", "以下の通りです。"};
+    const struct unit *at = &evidence->units[unit];
+    const char *text = evidence->passages[at->passage].text;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        size_t length = strlen(ends[i]);
+        if (at->span.end - at->span.begin > length && memcmp(text + at->span.end - length, ends[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is given ----------------------------------------------------------------------------------------------- */
+
+static size_t size_of(const struct evidence *evidence, uint32_t unit)
+{
+    return evidence->units[unit].span.end - evidence->units[unit].span.begin;
+}
+
+static double weight_of(const struct evidence *evidence, uint32_t term)
+{
+    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].weak);
+}
+
+/* Whether the sentence, or nearly all of it, is given already. */
+static bool is_given(const struct cutting *cutting, uint32_t unit)
+{
+    const struct evidence *evidence = cutting->evidence;
+    const struct unit *at = &evidence->units[unit];
+    double common[PICKED_MAX] = {0}, own = 0;
+    for (uint32_t t = at->terms; t < at->terms_end; t++) {
+        uint32_t term = evidence->unit_terms[t];
+        double weight = weight_of(evidence, term);
+        own += weight;
+        for (size_t i = 0; i < cutting->count; i++)
+            common[i] += cutting->given_in[term] >> i & 1 ? weight : 0;
+    }
+    for (size_t i = 0; i < cutting->count; i++) {
+        double lighter = own < cutting->weights[i] ? own : cutting->weights[i];
+        if (cutting->units[i] == unit || common[i] >= ALIKE_MOST * lighter)
+            return true;
+    }
+    return false;
+}
+
+static bool give(struct cutting *cutting, uint32_t unit, bool item)
+{
+    const struct unit *at = &cutting->evidence->units[unit];
+    size_t size = size_of(cutting->evidence, unit);
+    if (cutting->count == PICKED_MAX || (cutting->count && cutting->bytes + size > cutting->terms->bytes_max))
+        return false;
+    cutting->units[cutting->count] = unit;
+    cutting->weights[cutting->count] = 0;
+    for (uint32_t t = at->terms; t < at->terms_end; t++) {
+        uint32_t term = cutting->evidence->unit_terms[t];
+        cutting->given_in[term] |= (uint16_t)(1U << cutting->count);
+        cutting->weights[cutting->count] += weight_of(cutting->evidence, term);
+    }
+    cutting->picked[cutting->count++] = (struct picked){.passage = at->passage, .span = at->span, .item = item};
+    cutting->bytes += size;
+    return true;
+}
+
+static void give_items(struct cutting *cutting, uint32_t first)
+{
+    uint32_t unit = first;
+    for (size_t items = 0; items < ITEMS_MAX; unit++) {
+        bool item = is_item(cutting->evidence, unit);
+        if ((unit != first && !are_beside(cutting->evidence, unit - 1, unit)) || (unit == first && !item))
+            return;
+        /* A second sentence of an item has no mark of its own: it ends the list unless an item follows. */
+        if (!item && !(are_beside(cutting->evidence, unit, unit + 1) && is_item(cutting->evidence, unit + 1)))
+            return;
+        if (!give(cutting, unit, item))
+            return;
+        items += item;
+        if (unit + 1 >= cutting->evidence->unit_count)
+            return;
+    }
+}
+
+/* A sentence, or the whole list that it belongs to. */
+static void give_whole(struct cutting *cutting, uint32_t unit)
+{
+    const struct evidence *evidence = cutting->evidence;
+    bool item = is_item(evidence, unit);
+    if (!item && leads_in(evidence, unit) && are_beside(evidence, unit, unit + 1)) {
+        if (give(cutting, unit, false))
+            give_items(cutting, unit + 1);
+        return;
+    }
+    if (!item || !cutting->terms->lists) {
+        give(cutting, unit, false);
+        return;
+    }
+    uint32_t first = unit;
+    while (first > 0 && unit - first < 2 * ITEMS_MAX && are_beside(evidence, first - 1, first) &&
+           is_item(evidence, first - 1))
+        first--;
+    if (first > 0 && are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1))
+        give(cutting, first - 1, false);
+    give_items(cutting, first);
+}
+
+/* ---- the subject ------------------------------------------------------------------------------------------------- */
+
+/* The weight of the question's terms that this part of a heading has and the sentence has not. */
+static double heading_adds(const struct cutting *cutting, uint32_t unit, const char *text, size_t length)
+{
+    const struct evidence *evidence = cutting->evidence;
+    const struct unit *at = &evidence->units[unit];
+    struct term_reader reader;
+    struct term term;
+    double weight = 0;
+    terms_begin(&reader, text, length);
+    while (terms_next(&reader, &term)) {
+        uint32_t id = evidence_term(evidence, term_hash(term.text, term.length));
+        int asked = id == NO_TERM || term.weak ? -1 : query_find(&cutting->query, id);
+        bool own = false;
+        for (uint32_t t = at->terms; asked >= 0 && t < at->terms_end && !own; t++)
+            own = evidence->unit_terms[t] == id;
+        if (asked >= 0 && !own)
+            weight += cutting->query.terms[asked].weight;
+    }
+    return weight;
+}
+
+/* The part of "A > B > C" that adds most; the last one of several. */
+static void name_subject(struct cutting *cutting, const struct selected *selected, struct picked *picked)
+{
+    const struct passage *passage = &cutting->evidence->passages[picked->passage];
+    double most = 0;
+    if (selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] <= selected->signs[SIGN_BEFORE] ||
+        !passage->heading)
+        return;
+    for (size_t begin = 0; begin < passage->heading_length;) {
+        const char *bar = memmem(passage->heading + begin, passage->heading_length - begin, " > ", 3);
+        size_t end = bar ? (size_t)(bar - passage->heading) : passage->heading_length;
+        const char *part = passage->heading + begin;
+        double adds = end - begin <= HEADING_MAX ? heading_adds(cutting, selected->unit, part, end - begin) : 0;
+        bool asks = end > begin && (part[end - begin - 1] == '?' ||
+                                    (end - begin >= 3 && memcmp(passage->heading + end - 3, "？", 3) == 0));
+        if (adds > 0 && adds >= most && !asks) {
+            most = adds;
+            picked->heading = (struct span){begin, end};
+        }
+        begin = end + 3;
+    }
+}
+
+/* ---- the cut ----------------------------------------------------------------------------------------------------- */
+
+static bool is_other_document(const struct evidence *evidence, const struct selected *one, const struct selected *other)
+{
+    const struct passage *a = &evidence->passages[one->chosen.passage], *b = &evidence->passages[other->chosen.passage];
+    return one->chosen.passage != other->chosen.passage && (a->document == 0 || a->document != b->document);
+}
+
+size_t selection_cut(const struct evidence *evidence, const char *question, size_t length,
+                     const struct selection *selection, const struct selection_terms *terms,
+                     struct picked picked[PICKED_MAX])
+{
+    struct cutting cutting = {.evidence = evidence, .terms = terms, .picked = picked};
+    const struct selected *best = selection->list;
+    double sum = 0, given = 0;
+    size_t sentences = 0;
+    query_read(evidence, evidence, question, length, &cutting.query);
+    cutting.given_in = arena_zalloc(evidence->arena, evidence->term_count * sizeof(*cutting.given_in));
+    if (cutting.given_in == NULL)
+        return 0;
+    for (size_t i = 0; i < selection->count; i++)
+        sum += exp(selection->list[i].chosen.score - best->chosen.score);
+    for (size_t i = 0; i < selection->count && sentences < terms->sentences_max; i++) {
+        const struct selected *next = &selection->list[i];
+        double odds = exp(next->chosen.score - best->chosen.score);
+        size_t before = cutting.count;
+        if (i > 0 && (given >= CLEAR * sum || odds < LEAST))
+            break;
+        if (i > 0 &&
+            ((odds < LEAST_OTHER && is_other_document(evidence, best, next)) || is_given(&cutting, next->unit)))
+            continue;
+        give_whole(&cutting, next->unit);
+        if (cutting.count == before)
+            break;
+        if (i == 0 && cutting.count == 1)
+            name_subject(&cutting, next, &picked[0]);
+        given += odds;
+        sentences++;
+    }
+    return cutting.count;
+}
