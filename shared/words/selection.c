@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "words/quantity.h"
 #include "words/selection_priv.h"
 
 /* Sums of weights by unit. */
@@ -137,11 +136,6 @@ static size_t new_terms(const struct evidence *evidence, const struct query *que
     return count;
 }
 
-static double fit(const struct question *question, const char *text, size_t length)
-{
-    return !question->number ? 0.5 : words_has_number(text, length);
-}
-
 static void read_signs(const struct evidence *evidence, const struct question *question, const struct sums *sums,
                        struct selected *selected)
 {
@@ -165,12 +159,20 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_SEARCH] = question->best_search > 0 ? passage->score / question->best_search
                                                    : 1 - 0.1 * (unit->passage < 5 ? unit->passage : 5);
     signs[SIGN_TOP] = signs[SIGN_SEARCH] >= 1;
-    signs[SIGN_FIT] = fit(question, text, length);
+    signs[SIGN_FIT_NUMBER] = signs[SIGN_FIT_NAME] = signs[SIGN_FIT_OTHER] = FIT_UNKNOWN;
+    signs[SIGN_FOCUS] = signs[SIGN_SUBJECT] = FIT_UNKNOWN;
     signs[SIGN_NEW] = log(1 + (double)new_terms(evidence, &question->terms, unit));
     signs[SIGN_LENGTH] = log(1 + (double)length);
     signs[SIGN_ASKS] = asks(text, length);
     signs[SIGN_UNSTOPPED] = !is_stopped(text, length) && !asks(text, length);
     signs[SIGN_FIRST] = at == first + (evidence->units[first].heading ? 1 : 0);
+}
+
+static void weigh(struct selected *selected)
+{
+    selected->chosen.score = 0;
+    for (size_t i = 0; i < SELECTION_SIGNS; i++)
+        selected->chosen.score += selected->signs[i] * selection_weights[i];
 }
 
 static void insert(struct selection *selection, const struct selected *selected)
@@ -203,24 +205,92 @@ static void rank_units(const struct evidence *evidence, struct question *questio
         if (unit->heading || sums->passage[unit->passage] <= 0)
             continue;
         read_signs(evidence, question, sums, &selected);
-        for (size_t s = 0; s < SELECTION_SIGNS; s++)
-            selected.chosen.score += selected.signs[s] * selection_weights[s];
+        weigh(&selected);
         insert(selection, &selected);
+    }
+}
+
+static enum selection_sign sign_of(enum asked_type type)
+{
+    switch (type) {
+    case ASKED_QUANTITY:
+    case ASKED_DURATION:
+    case ASKED_DATE:
+        return SIGN_FIT_NUMBER;
+    case ASKED_PERSON:
+    case ASKED_PLACE:
+    case ASKED_NAME:
+        return SIGN_FIT_NAME;
+    default:
+        return SIGN_FIT_OTHER;
+    }
+}
+
+/* Only sentences that are good otherwise are read for the asked type. */
+static void rank_by_fit(const struct evidence *evidence, const struct question *question, struct selection *selection)
+{
+    uint8_t has[QUERY_TERMS_MAX];
+    size_t count = selection->count;
+    selection->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct selected selected = selection->list[i];
+        const struct span *span = &selected.chosen.span;
+        const char *text = evidence->passages[selected.chosen.passage].text + span->begin;
+        selected.signs[sign_of(question->asked.type)] =
+            asked_fits(&question->asked, question->text, question->length, text, span->end - span->begin);
+        selection_mark(evidence, &question->terms, selected.unit, false, has);
+        double own = selection_share_of(question, &question->asked.subject, has, HAS_SENTENCE);
+        double near = selection_share_of(question, &question->asked.subject, has, HAS_CONTEXT);
+        selected.signs[SIGN_FOCUS] = selection_share_of(question, &question->asked.focus, has, HAS_SENTENCE);
+        selected.signs[SIGN_SUBJECT] = (own + near) / 2;
+        weigh(&selected);
+        insert(selection, &selected);
+    }
+}
+
+/* Whether more than half of the term lies in a question word. */
+static bool is_question_word(const struct asked *asked, const struct query_term *term)
+{
+    for (size_t i = 0; i < asked->word_count; i++) {
+        const struct span *word = &asked->words[i];
+        size_t begin = word->begin > term->begin ? word->begin : term->begin;
+        size_t end = word->end < term->end ? word->end : term->end;
+        if (end > begin && 2 * (end - begin) > term->end - term->begin)
+            return true;
+    }
+    return false;
+}
+
+static void read_question(const struct evidence *evidence, struct question *question)
+{
+    struct query *terms = &question->terms;
+    asked_read(question->text, question->length, &question->asked);
+    query_read(evidence, evidence, question->text, question->length, terms);
+    for (size_t i = 0; i < terms->count; i++) {
+        struct query_term *term = &terms->terms[i];
+        if (!is_question_word(&question->asked, term))
+            continue;
+        terms->weight -= term->weight;
+        term->weight = 0;
+        term->weak = true;
+        term->exact = false;
     }
 }
 
 bool selection_rank(const struct evidence *evidence, const char *question, size_t length, struct selection *selection)
 {
-    struct question asked = {.text = question, .length = length, .number = words_asks_number(question, length)};
+    struct question asked = {.text = question, .length = length};
     struct sums sums;
     *selection = (struct selection){.count = 0};
-    query_read(evidence, evidence, question, length, &asked.terms);
+    read_question(evidence, &asked);
+    selection->asked = asked.asked;
     if (asked.terms.weight <= 0 || evidence->unit_count == 0)
         return true;
     if (!sums_init(evidence, &sums))
         return false;
     add_terms(evidence, &asked.terms, &sums);
     rank_units(evidence, &asked, &sums, selection);
+    rank_by_fit(evidence, &asked, selection);
     if (selection->count)
         selection_cover(evidence, &asked, selection);
     return true;

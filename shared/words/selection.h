@@ -6,6 +6,7 @@
 #ifndef RENGA_WORDS_SELECTION_H
 #define RENGA_WORDS_SELECTION_H
 
+#include "words/asked.h"
 #include "words/support.h"
 
 /* Shares are of the weight of those terms of the question that the evidence has. */
@@ -20,7 +21,11 @@ enum selection_sign {
     SIGN_HEADING,   /* the share that the heading adds */
     SIGN_SEARCH,    /* the score of the passage, relative to the best passage */
     SIGN_TOP,       /* 1 for the best passage */
-    SIGN_FIT,       /* how well it has something of the asked type */
+    SIGN_FIT_NUMBER,
+    SIGN_FIT_NAME,
+    SIGN_FIT_OTHER,
+    SIGN_FOCUS,
+    SIGN_SUBJECT,
     SIGN_NEW,       /* ln of the number of strong terms that the question does not have */
     SIGN_LENGTH,    /* ln of its bytes */
     SIGN_ASKS,      /* 1 for a question */
@@ -47,17 +52,26 @@ enum selection_cover {
     COVER_NAMES_CONTEXT,
     COVER_NUMBERS, /* the share of numbers that passage and heading have; 1 without numbers */
     COVER_RUNS,    /* SIGN_RUNS, of all neighbouring terms */
-    COVER_FIT,     /* SIGN_FIT */
-    COVER_CLEAR,   /* the share of the best sentence among all, by exp(score) */
-    COVER_TERMS,   /* ln of the number of strong terms */
+    COVER_FIT_NUMBER,
+    COVER_FIT_NAME,
+    COVER_FIT_OTHER,
+    COVER_FOCUS,
+    COVER_SUBJECT,
+    COVER_FOCUS_PASSAGE,
+    COVER_SUBJECT_PASSAGE,
+    COVER_CLEAR, /* the share of the best sentence among all, by exp(score) */
+    COVER_TERMS, /* ln of the number of strong terms */
     SELECTION_COVERS
 };
+
+#define FIT_UNKNOWN 0.5
 
 #define SELECTED_MAX 64
 struct selection {
     struct selected list[SELECTED_MAX]; /* the best first */
     size_t count;
     double covers[SELECTION_COVERS];
+    struct asked asked; /* what the question asks for */
 };
 
 /* False if the arena is out of memory. A question without a term of the evidence selects nothing. */

@@ -1,10 +1,8 @@
 /* How the best sentence answers the question as a whole: the signs that decide whether it is given at all. */
 #include <math.h>
+#include <string.h>
 
 #include "words/selection_priv.h"
-
-/* Which terms of the question units have, one bit a place. */
-enum { HAS_SENTENCE = 1, HAS_CONTEXT = 2, HAS_PASSAGE = 4 };
 
 static void mark_unit(const struct evidence *evidence, const struct query *query, uint32_t unit, uint8_t bits,
                       uint8_t has[QUERY_TERMS_MAX])
@@ -16,15 +14,31 @@ static void mark_unit(const struct evidence *evidence, const struct query *query
     }
 }
 
-static void mark_place(const struct evidence *evidence, const struct query *query, uint32_t best,
-                       uint8_t has[QUERY_TERMS_MAX])
+void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t best, bool whole_passage,
+                    uint8_t has[QUERY_TERMS_MAX])
 {
     uint32_t passage = evidence->units[best].passage, first = evidence->firsts[passage];
-    for (uint32_t unit = first; unit < evidence->unit_count && evidence->units[unit].passage == passage; unit++) {
-        bool context = evidence->units[unit].heading || unit + 1 == best;
-        uint8_t bits = unit == best ? HAS_SENTENCE | HAS_CONTEXT : context ? HAS_CONTEXT : 0;
-        mark_unit(evidence, query, unit, bits | HAS_PASSAGE, has);
+    memset(has, 0, QUERY_TERMS_MAX);
+    mark_unit(evidence, query, best, HAS_SENTENCE | HAS_CONTEXT | HAS_PASSAGE, has);
+    if (best > first)
+        mark_unit(evidence, query, best - 1, HAS_CONTEXT | HAS_PASSAGE, has);
+    if (evidence->units[first].heading)
+        mark_unit(evidence, query, first, HAS_CONTEXT | HAS_PASSAGE, has);
+    for (uint32_t unit = first;
+         whole_passage && unit < evidence->unit_count && evidence->units[unit].passage == passage; unit++)
+        mark_unit(evidence, query, unit, HAS_PASSAGE, has);
+}
+
+double selection_share_of(const struct question *question, const struct span *span, const uint8_t has[QUERY_TERMS_MAX],
+                          uint8_t bits)
+{
+    struct part part = {0};
+    for (size_t i = 0; i < question->terms.count; i++) {
+        const struct query_term *term = &question->terms.terms[i];
+        if (!term->weak && term->begin >= span->begin && term->end <= span->end)
+            part_add(&part, term->weight, has[i] & bits);
     }
+    return part_share(&part, FIT_UNKNOWN);
 }
 
 /* A word with a capital letter that does not begin the question, or a word of Katakana. */
@@ -38,31 +52,27 @@ static bool is_name(const struct question *question, const struct query_term *te
     return capital || katakana;
 }
 
-struct part {
-    double has, all;
-};
-
-static void part_add(struct part *part, double weight, bool has)
+void part_add(struct part *part, double weight, bool has)
 {
     part->all += weight;
     part->has += has ? weight : 0;
 }
 
-static double part_share(const struct part *part, double without)
+double part_share(const struct part *part, double without)
 {
     return part->all > 0 ? part->has / part->all : without;
 }
 
 void selection_cover(const struct evidence *evidence, const struct question *question, struct selection *selection)
 {
-    uint8_t has[QUERY_TERMS_MAX] = {0};
+    uint8_t has[QUERY_TERMS_MAX];
     struct part sentence = {0}, context = {0}, passage = {0}, all = {0}, names = {0}, near_names = {0}, numbers = {0};
     struct part runs = {0};
     double heaviest = 0, lacking = 0, sum = 0;
     const struct query_term *last = NULL;
     size_t count = 0;
     bool last_has = false;
-    mark_place(evidence, &question->terms, selection->list[0].unit, has);
+    selection_mark(evidence, &question->terms, selection->list[0].unit, true, has);
     for (size_t i = 0; i < question->terms.count; i++) {
         const struct query_term *term = &question->terms.terms[i];
         double weight = term->weight;
@@ -99,7 +109,13 @@ void selection_cover(const struct evidence *evidence, const struct question *que
     covers[COVER_NAMES_CONTEXT] = part_share(&near_names, 1);
     covers[COVER_NUMBERS] = part_share(&numbers, 1);
     covers[COVER_RUNS] = part_share(&runs, 0);
-    covers[COVER_FIT] = selection->list[0].signs[SIGN_FIT];
+    covers[COVER_FIT_NUMBER] = selection->list[0].signs[SIGN_FIT_NUMBER];
+    covers[COVER_FIT_NAME] = selection->list[0].signs[SIGN_FIT_NAME];
+    covers[COVER_FIT_OTHER] = selection->list[0].signs[SIGN_FIT_OTHER];
+    covers[COVER_FOCUS] = selection->list[0].signs[SIGN_FOCUS];
+    covers[COVER_SUBJECT] = selection->list[0].signs[SIGN_SUBJECT];
+    covers[COVER_FOCUS_PASSAGE] = selection_share_of(question, &question->asked.focus, has, HAS_PASSAGE);
+    covers[COVER_SUBJECT_PASSAGE] = selection_share_of(question, &question->asked.subject, has, HAS_PASSAGE);
     covers[COVER_CLEAR] = 1 / sum;
     covers[COVER_TERMS] = log(1 + (double)count);
 }

@@ -2,6 +2,7 @@
 #ifndef RENGA_WORDS_SELECTION_PRIV_H
 #define RENGA_WORDS_SELECTION_PRIV_H
 
+#include "words/asked.h"
 #include "words/evidence.h"
 #include "words/selection.h"
 
@@ -13,8 +14,25 @@ struct question {
     size_t length;
     struct query terms;
     double best_own, best_search;
-    bool number;
+    struct asked asked;
 };
+
+/* A share of the weight of some terms. */
+struct part {
+    double has, all;
+};
+
+void part_add(struct part *part, double weight, bool has);
+double part_share(const struct part *part, double without);
+
+/* Which terms of the question a unit and its place have. */
+enum { HAS_SENTENCE = 1, HAS_CONTEXT = 2, HAS_PASSAGE = 4 };
+void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t unit, bool whole_passage,
+                    uint8_t has[QUERY_TERMS_MAX]);
+
+/* The shares of the terms in a span of the question that a place has one of the `bits` for. */
+double selection_share_of(const struct question *question, const struct span *span, const uint8_t has[QUERY_TERMS_MAX],
+                          uint8_t bits);
 
 /* Fills the covers of a selection that has a best sentence. */
 void selection_cover(const struct evidence *evidence, const struct question *question, struct selection *selection);

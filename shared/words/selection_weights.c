@@ -2,8 +2,9 @@
 #include "words/selection.h"
 
 const double selection_weights[SELECTION_SIGNS] = {
-    [SIGN_OWN] = 4.37,     [SIGN_OWN_BEST] = 0.21, [SIGN_SPECIFIC] = 2.09,   [SIGN_RUNS] = 0.51,
-    [SIGN_BEFORE] = 3.10,  [SIGN_AFTER] = -0.32,   [SIGN_PASSAGE] = -0.52,   [SIGN_HEADING] = 3.13,
-    [SIGN_SEARCH] = 3.43,  [SIGN_TOP] = 0.25,      [SIGN_FIT] = 1.97,        [SIGN_NEW] = -0.21,
-    [SIGN_LENGTH] = -0.20, [SIGN_ASKS] = -2.47,    [SIGN_UNSTOPPED] = -2.71, [SIGN_FIRST] = 0.26,
+    [SIGN_OWN] = 3.62,       [SIGN_OWN_BEST] = 0.44, [SIGN_SPECIFIC] = 2.44,   [SIGN_RUNS] = 0.14,
+    [SIGN_BEFORE] = 2.79,    [SIGN_AFTER] = -0.19,   [SIGN_PASSAGE] = -0.44,   [SIGN_HEADING] = 3.22,
+    [SIGN_SEARCH] = 3.22,    [SIGN_TOP] = 0.36,      [SIGN_FIT_NUMBER] = 3.70, [SIGN_FIT_NAME] = 0.74,
+    [SIGN_FIT_OTHER] = 2.60, [SIGN_FOCUS] = 0.33,    [SIGN_SUBJECT] = 0.38,    [SIGN_NEW] = -0.21,
+    [SIGN_LENGTH] = -0.25,   [SIGN_ASKS] = -2.46,    [SIGN_UNSTOPPED] = -2.53, [SIGN_FIRST] = 0.19,
 };

@@ -52,6 +52,7 @@ static void print_signs(const struct extract *extract, struct arena *arena)
     size_t count = extract_pick(extract, evidence, selection, picked);
     cJSON *out = cJSON_CreateObject();
     cJSON_AddBoolToObject(out, "japanese", extract->japanese);
+    cJSON_AddStringToObject(out, "type", asked_type_name(selection->asked.type));
     cJSON_AddBoolToObject(out, "scored", extract->found.scored);
     const double found[] = {extract->found.best, extract->found.ahead_of_second, extract->found.ahead};
     cJSON_AddItemToObject(out, "found", cJSON_CreateDoubleArray(found, 3));
