@@ -177,21 +177,35 @@ static void weigh(struct selected *selected)
 
 static void insert(struct selection *selection, const struct selected *selected)
 {
-    size_t at = selection->count;
-    if (at == SELECTED_MAX) {
-        if (selected->chosen.score <= selection->list[at - 1].chosen.score)
-            return;
-        at--;
-    } else {
-        selection->count++;
-    }
+    size_t at = selection->count++;
     for (; at > 0 && selection->list[at - 1].chosen.score < selected->chosen.score; at--)
         selection->list[at] = selection->list[at - 1];
     selection->list[at] = *selected;
 }
 
-static void rank_units(const struct evidence *evidence, struct question *question, const struct sums *sums,
-                       struct selection *selection)
+/* The best units by what all units are read for. */
+struct pool {
+    uint32_t units[SELECTED_MAX];
+    double scores[SELECTED_MAX];
+    size_t count;
+};
+
+static void add_to_pool(struct pool *pool, uint32_t unit, double score)
+{
+    size_t at = pool->count;
+    if (at == SELECTED_MAX && score <= pool->scores[at - 1])
+        return;
+    at -= at == SELECTED_MAX;
+    pool->count += pool->count < SELECTED_MAX;
+    for (; at > 0 && pool->scores[at - 1] < score; at--) {
+        pool->units[at] = pool->units[at - 1];
+        pool->scores[at] = pool->scores[at - 1];
+    }
+    pool->units[at] = unit;
+    pool->scores[at] = score;
+}
+
+static void find_best(const struct evidence *evidence, const struct sums *sums, struct question *question)
 {
     for (size_t i = 0; i < evidence->unit_count; i++)
         if (!evidence->units[i].heading && sums->own[i] > question->best_own)
@@ -199,14 +213,19 @@ static void rank_units(const struct evidence *evidence, struct question *questio
     for (size_t i = 0; i < evidence->passage_count; i++)
         if (evidence->passages[i].score > question->best_search)
             question->best_search = evidence->passages[i].score;
+}
+
+static void fill_pool(const struct evidence *evidence, const struct question *question, const struct sums *sums,
+                      struct pool *pool)
+{
     for (size_t i = 0; i < evidence->unit_count; i++) {
         const struct unit *unit = &evidence->units[i];
-        struct selected selected = {.unit = (uint32_t)i, .chosen = {.passage = unit->passage, .span = unit->span}};
+        struct selected selected = {.unit = (uint32_t)i};
         if (unit->heading || sums->passage[unit->passage] <= 0)
             continue;
         read_signs(evidence, question, sums, &selected);
         weigh(&selected);
-        insert(selection, &selected);
+        add_to_pool(pool, selected.unit, selected.chosen.score);
     }
 }
 
@@ -227,22 +246,23 @@ static enum selection_sign sign_of(enum asked_type type)
 }
 
 /* Only sentences that are good otherwise are read for the asked type. */
-static void rank_by_fit(const struct evidence *evidence, const struct question *question, struct selection *selection)
+static void rank_pool(const struct evidence *evidence, const struct question *question, const struct sums *sums,
+                      const struct pool *pool, struct selection *selection)
 {
+    const struct asked *asked = &question->asked;
     uint8_t has[QUERY_TERMS_MAX];
-    size_t count = selection->count;
-    selection->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct selected selected = selection->list[i];
-        const struct span *span = &selected.chosen.span;
-        const char *text = evidence->passages[selected.chosen.passage].text + span->begin;
-        selected.signs[sign_of(question->asked.type)] =
-            asked_fits(&question->asked, question->text, question->length, text, span->end - span->begin);
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct unit *unit = &evidence->units[pool->units[i]];
+        struct selected selected = {.unit = pool->units[i], .chosen = {.passage = unit->passage, .span = unit->span}};
+        const char *text = evidence->passages[unit->passage].text + unit->span.begin;
+        size_t length = unit->span.end - unit->span.begin;
+        read_signs(evidence, question, sums, &selected);
+        selected.signs[sign_of(asked->type)] = asked_fits(asked, question->text, question->length, text, length);
         selection_mark(evidence, &question->terms, selected.unit, false, has);
-        double own = selection_share_of(question, &question->asked.subject, has, HAS_SENTENCE);
-        double near = selection_share_of(question, &question->asked.subject, has, HAS_CONTEXT);
-        selected.signs[SIGN_FOCUS] = selection_share_of(question, &question->asked.focus, has, HAS_SENTENCE);
-        selected.signs[SIGN_SUBJECT] = (own + near) / 2;
+        selected.signs[SIGN_FOCUS] = selection_share_of(question, &asked->focus, has, HAS_SENTENCE);
+        selected.signs[SIGN_SUBJECT] = (selection_share_of(question, &asked->subject, has, HAS_SENTENCE) +
+                                        selection_share_of(question, &asked->subject, has, HAS_CONTEXT)) /
+                                       2;
         weigh(&selected);
         insert(selection, &selected);
     }
@@ -280,6 +300,7 @@ static void read_question(const struct evidence *evidence, struct question *ques
 bool selection_rank(const struct evidence *evidence, const char *question, size_t length, struct selection *selection)
 {
     struct question asked = {.text = question, .length = length};
+    struct pool pool = {.count = 0};
     struct sums sums;
     *selection = (struct selection){.count = 0};
     read_question(evidence, &asked);
@@ -289,8 +310,9 @@ bool selection_rank(const struct evidence *evidence, const char *question, size_
     if (!sums_init(evidence, &sums))
         return false;
     add_terms(evidence, &asked.terms, &sums);
-    rank_units(evidence, &asked, &sums, selection);
-    rank_by_fit(evidence, &asked, selection);
+    find_best(evidence, &sums, &asked);
+    fill_pool(evidence, &asked, &sums, &pool);
+    rank_pool(evidence, &asked, &sums, &pool, selection);
     if (selection->count)
         selection_cover(evidence, &asked, selection);
     return true;

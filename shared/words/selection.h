@@ -11,16 +11,16 @@
 
 /* Shares are of the weight of those terms of the question that the evidence has. */
 enum selection_sign {
-    SIGN_OWN,       /* the share of the sentence */
-    SIGN_OWN_BEST,  /* the same, relative to the sentence with the highest share */
-    SIGN_SPECIFIC,  /* the share of the sentence, by squared weights: rare terms count more */
-    SIGN_RUNS,      /* the share of neighbouring terms of the question that the sentence has both */
-    SIGN_BEFORE,    /* the share that the sentence before adds */
-    SIGN_AFTER,     /* the share that the next sentence adds */
-    SIGN_PASSAGE,   /* the share that the rest of the passage adds */
-    SIGN_HEADING,   /* the share that the heading adds */
-    SIGN_SEARCH,    /* the score of the passage, relative to the best passage */
-    SIGN_TOP,       /* 1 for the best passage */
+    SIGN_OWN,      /* the share of the sentence */
+    SIGN_OWN_BEST, /* the same, relative to the sentence with the highest share */
+    SIGN_SPECIFIC, /* the share of the sentence, by squared weights: rare terms count more */
+    SIGN_RUNS,     /* the share of neighbouring terms of the question that the sentence has both */
+    SIGN_BEFORE,   /* the share that the sentence before adds */
+    SIGN_AFTER,    /* the share that the next sentence adds */
+    SIGN_PASSAGE,  /* the share that the rest of the passage adds */
+    SIGN_HEADING,  /* the share that the heading adds */
+    SIGN_SEARCH,   /* the score of the passage, relative to the best passage */
+    SIGN_TOP,      /* 1 for the best passage */
     SIGN_FIT_NUMBER,
     SIGN_FIT_NAME,
     SIGN_FIT_OTHER,

@@ -185,7 +185,7 @@ static void name_subject(struct cutting *cutting, const struct selected *selecte
 {
     const struct passage *passage = &cutting->evidence->passages[picked->passage];
     double most = 0;
-    if (selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] <= selected->signs[SIGN_BEFORE] ||
+    if (selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] < selected->signs[SIGN_BEFORE] ||
         !passage->heading)
         return;
     for (size_t begin = 0; begin < passage->heading_length;) {

@@ -18,6 +18,7 @@
 #define EXACT_LEAST     0.5  /* coverage from which a literal match is searched */
 #define LETTERS_MAX     1024 /* of a sentence that is compared letter by letter */
 #define WINDOW_MAX      4096
+#define HEADED_MAX      128 /* bytes of a heading before a sentence, with its colon */
 
 struct candidate {
     uint32_t unit; /* + 1; 0: free */
@@ -298,6 +299,25 @@ static size_t past_mark(const char *text, size_t length)
     return marker.kind == 0 ? at : skip_space(text, length, marker.end);
 }
 
+/* The offset after "Backups: ", which may be a heading that stands before the sentence; 0: there is none. */
+static size_t past_heading(const char *sentence, size_t length)
+{
+    size_t most = length < HEADED_MAX ? length : HEADED_MAX;
+    const char *colon = memmem(sentence, most, ": ", 2);
+    return colon ? (size_t)(colon - sentence) + 2 : 0;
+}
+
+/* Searches for the sentence without the part of the passage's heading before it. */
+static bool find_headed(const struct evidence *evidence, const char *sentence, size_t length,
+                        const struct window *window, struct span *quote)
+{
+    const struct passage *passage = &evidence->passages[evidence->units[window->from].passage];
+    size_t behind = past_heading(sentence, length);
+    return behind > 2 && passage->heading != NULL &&
+           memmem(passage->heading, passage->heading_length, sentence, behind - 2) != NULL &&
+           find_exact(evidence, sentence + behind, length - behind, window, quote);
+}
+
 bool support_find(const struct evidence *evidence, const char *sentence, size_t length, double enough,
                   struct support *support)
 {
@@ -317,7 +337,8 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
         weigh(evidence, &query, unit, unit, &window);
         widen(evidence, &query, &window);
         struct span quote;
-        if (window.coverage >= EXACT_LEAST && find_exact(evidence, sentence, length, &window, &quote)) {
+        if (window.coverage >= EXACT_LEAST && (find_exact(evidence, sentence, length, &window, &quote) ||
+                                               find_headed(evidence, sentence, length, &window, &quote))) {
             *support = (struct support){
                 .passage = evidence->units[unit].passage, .quote = quote, .coverage = 1, .exact = true};
             return true;

@@ -39,8 +39,9 @@ struct evidence;
 struct evidence *evidence_create(struct arena *arena, const struct passage *passages, size_t count);
 
 /* The support of a sentence. `coverage` is 0 to 1. `exact` means that the quote is the sentence itself, ignoring width,
- * case and white space, as whole words, and not cut out of a clause that denies it. `quote` is a span of
- * passages[passage].text, of one to three sentences. */
+ * case and white space, as whole words, and not cut out of a clause that denies it. A part of the passage's heading
+ * may stand before the sentence: "Backups: They are kept." `quote` is a span of passages[passage].text, of one to three
+ * sentences. */
 struct support {
     size_t passage;
     struct span quote;

@@ -84,16 +84,12 @@ static void say_sentences(const struct extract *extract, const struct picked *pi
     }
 }
 
-static bool wants_list(const struct extract *extract)
-{
-    return false;
-}
-
 size_t extract_pick(const struct extract *extract, const struct evidence *evidence, const struct selection *selection,
                     struct picked picked[PICKED_MAX])
 {
+    enum asked_type type = selection->asked.type;
     struct selection_terms terms = {
-        .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .lists = wants_list(extract)};
+        .sentences_max = SENTENCES_MAX, .bytes_max = BYTES_MAX, .lists = type == ASKED_LIST || type == ASKED_HOW};
     return selection_cut(evidence, extract->asked.bytes, extract->asked.length, selection, &terms, picked);
 }
 

@@ -6,6 +6,7 @@
 #include "words/languages.h"
 #include "words/nothing.h"
 #include "words/quantity.h"
+#include "words/selection.h"
 #include "words/support.h"
 #include "words/words.h"
 
@@ -80,6 +81,17 @@ static void words_choose(struct input *in)
         evidence_choose(evidence, in->text, in->length, &terms, chosen);
 }
 
+static void words_select(struct input *in)
+{
+    const struct selection_terms terms = {.sentences_max = 3, .bytes_max = 4000, .lists = true};
+    struct selection *selection = arena_alloc(&in->arena, sizeof *selection);
+    struct picked picked[PICKED_MAX];
+    struct passage passage;
+    struct evidence *evidence = words_weigh(in, &passage, in->length);
+    if (evidence && selection && selection_rank(evidence, in->text, in->length, selection))
+        selection_cut(evidence, in->text, in->length, selection, &terms, picked);
+}
+
 static void words_cover(struct input *in)
 {
     struct coverage coverage;
@@ -114,6 +126,7 @@ const struct reader readers_words[] = {
     {"what is asked", words_ask, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"answers that are graded", words_grade, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"choice of sentences", words_choose, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"sentences as answers", words_select, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"coverage", words_cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"support", find_support, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {.name = NULL},

@@ -63,8 +63,8 @@ static const char *scored(const char *first, const char *others)
 
 static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
 {
-    static const char question[] = "Which port does the server listen on?", answer[] = "listens on port 8080.";
-    static const char nothing[] = "I found nothing that answers";
+    static const char question[] = "Which port does the mail server of Graz listen on?";
+    static const char answer[] = "listens on port 8080.", nothing[] = "I found nothing that answers";
     expect_answer(question, scored("(0.90)", "(0.20)"), answer, nothing);
     expect_answer(question, scored("(0.10)", "(0.09)"), nothing, answer);
     expect_answer(question, scored("(0.35)", "(0.05)"), answer, nothing);
@@ -81,9 +81,19 @@ static void what_is_no_score_is_none(void **state)
     }
 }
 
-static void an_english_answer_has_two_sentences(void **state)
+static void the_best_sentence_stands_alone_and_behind_its_heading(void **state)
 {
-    expect_answer("When are backups taken?", manual_en, "every night at two. They are kept", NULL);
+    expect_answer("When are backups taken?", manual_en, "Backups are taken every night at two.", "8080");
+    expect_answer("How long are backups kept?", manual_en, "Backups: They are kept for thirty days.", "two");
+}
+
+static void a_list_that_is_asked_for_is_given_whole(void **state)
+{
+    static const char roles[] =
+        "[1] a.md:1-5 (0.62) | Roles\nThe roles are:\n\n- The applicant writes.\n- The auditor reads.";
+    static const char steps[] = "[1] a.md:1-5 (0.62) | Reset\nHow to reset the pump:\n\n1. Close the valve.\n2. Wait.";
+    expect_answer("What are the roles?", roles, "The roles are:\n- The applicant writes.\n- The auditor reads.", NULL);
+    expect_answer("How do I reset the pump?", steps, "How to reset the pump:\n1. Close the valve.\n2. Wait.", NULL);
 }
 
 static void expect_cut(const char *const *stops, size_t count, int32_t tokens, const char *whole, const char *word)
@@ -241,7 +251,8 @@ int main(void)
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
         cmocka_unit_test(what_is_no_score_is_none),
-        cmocka_unit_test(an_english_answer_has_two_sentences),
+        cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
+        cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),

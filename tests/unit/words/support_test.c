@@ -111,6 +111,21 @@ static void a_clause_that_denies_is_not_quoted_in_part(void **state)
     arena_fini(&arena);
 }
 
+static void the_heading_of_a_passage_may_stand_before_its_sentence(void **state)
+{
+    struct support support;
+    assert_string_equal(quote_of(state, "Operating the server: Restart it after a change.", &support),
+                        "Restart it\nafter a change.");
+    assert_true(support.exact);
+    assert_string_equal(quote_of(state, "XYZシステムの設定: 再試行の回数は3回です。", &support),
+                        "再試行の回数は3回です。");
+    assert_true(support.exact);
+    quote_of(state, "Backups: Restart it after a change.", &support);
+    assert_false(support.exact);
+    quote_of(state, ": Restart it after a change.", &support);
+    assert_false(support.exact);
+}
+
 static void a_paraphrase_is_found_by_coverage(void **state)
 {
     struct support support;
@@ -262,6 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_exact_quote_is_found_as_such, make, drop),
         cmocka_unit_test_setup_teardown(words_and_numbers_are_not_cut, make, drop),
         cmocka_unit_test(a_clause_that_denies_is_not_quoted_in_part),
+        cmocka_unit_test_setup_teardown(the_heading_of_a_passage_may_stand_before_its_sentence, make, drop),
         cmocka_unit_test_setup_teardown(a_paraphrase_is_found_by_coverage, make, drop),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_not_supported, make, drop),
         cmocka_unit_test_setup_teardown(another_number_is_another_fact, make, drop),

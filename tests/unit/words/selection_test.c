@@ -1,0 +1,186 @@
+/* Which sentences answer a question, in which order, and how many of them are given. */
+#include "words/selection.h"
+
+#include "unit.h"
+
+#define MEMORY_MAX  ((size_t)4 << 20)
+
+struct found {
+    struct picked picked[PICKED_MAX];
+    size_t count;
+    struct selection selection;
+};
+
+static struct arena arena;
+
+static int arena_make(void **state)
+{
+    arena_init(&arena, NULL, 0, MEMORY_MAX);
+    return 0;
+}
+
+static int arena_drop(void **state)
+{
+    arena_fini(&arena);
+    return 0;
+}
+
+static struct passage passage_of(const char *heading, const char *text, double score, uint64_t document)
+{
+    return (struct passage){.text = text,
+                            .length = strlen(text),
+                            .heading = heading,
+                            .heading_length = strlen(heading),
+                            .score = score,
+                            .document = document};
+}
+
+static void ask(const struct passage *passages, size_t count, const char *question, struct found *found)
+{
+    struct evidence *evidence = evidence_create(&arena, passages, count);
+    assert_non_null(evidence);
+    assert_true(selection_rank(evidence, question, strlen(question), &found->selection));
+    enum asked_type type = found->selection.asked.type;
+    const struct selection_terms terms = {
+        .sentences_max = 3, .bytes_max = 2000, .lists = type == ASKED_LIST || type == ASKED_HOW};
+    found->count = selection_cut(evidence, question, strlen(question), &found->selection, &terms, found->picked);
+}
+
+static void expect(const struct passage *passages, const struct found *found, size_t index, const char *text)
+{
+    assert_true(index < found->count);
+    const struct picked *picked = &found->picked[index];
+    const char *begin = passages[picked->passage].text + picked->span.begin;
+    size_t length = picked->span.end - picked->span.begin;
+    if (length != strlen(text) || memcmp(begin, text, length) != 0)
+        fail_msg("'%.*s' is given instead of '%s'", (int)length, begin, text);
+}
+
+static void the_sentence_with_something_of_the_asked_type_is_given_alone(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Operating > Backups",
+                   "The backups of the server are important. Backups are kept for 35 days. The "
+                   "server writes backups to a second disk.",
+                   0.6, 1),
+        passage_of("運用 > ログ", "ログは重要です。ログの保存期間は30日です。ログは別のディスクにも書かれます。", 0.6,
+                   2),
+    };
+    struct found found;
+    ask(passages, 1, "How long are backups kept?", &found);
+    assert_int_equal(found.count, 1);
+    expect(passages, &found, 0, "Backups are kept for 35 days.");
+    ask(passages, 2, "ログの保存期間はどれくらいですか", &found);
+    assert_int_equal(found.count, 1);
+    expect(passages, &found, 0, "ログの保存期間は30日です。");
+}
+
+static void the_heading_is_given_where_the_sentence_does_not_name_its_subject(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Operating > Backups", "They are kept for 35 days. The disk is blue.", 0.6, 1),
+        passage_of("オランダ", "憲法上の首都はアムステルダムである。", 0.6, 2),
+        passage_of("Operating > Are backups kept?", "They are kept for 35 days.", 0.6, 3),
+    };
+    struct found found;
+    ask(passages, 1, "How long are backups kept?", &found);
+    expect(passages, &found, 0, "They are kept for 35 days.");
+    const struct span *heading = &found.picked[0].heading;
+    assert_memory_equal(passages[0].heading + heading->begin, "Backups", heading->end - heading->begin);
+    assert_int_equal(heading->end - heading->begin, 7);
+    ask(passages + 1, 1, "オランダの首都はどこですか", &found);
+    assert_int_equal(found.picked[0].heading.end, strlen("オランダ"));
+    ask(passages + 2, 1, "How long are backups kept?", &found);
+    assert_int_equal(found.picked[0].heading.end, 0);
+}
+
+static void a_list_is_given_whole_where_several_things_or_steps_are_asked_for(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Roles", "The roles are:\n\n- The applicant writes.\n- The approver decides.\n- The auditor reads.",
+                   0.6, 1),
+        passage_of("Reset",
+                   "How to reset the pump:\n\n1. Close the valve.\n2. Press the red button of the pump.\n3. Wait.", 0.6,
+                   2),
+    };
+    struct found found;
+    ask(passages, 1, "What are the roles?", &found);
+    assert_int_equal(found.count, 4);
+    expect(passages, &found, 0, "The roles are:");
+    expect(passages, &found, 3, "The auditor reads.");
+    assert_true(found.picked[3].item && !found.picked[0].item);
+    ask(passages + 1, 1, "How do I reset the pump with the red button?", &found);
+    assert_int_equal(found.count, 4);
+    ask(passages, 1, "Who reads?", &found);
+    expect(passages, &found, 0, "The auditor reads.");
+    assert_int_equal(found.count, 1);
+}
+
+static void a_sentence_that_two_documents_have_is_given_once(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Ports", "The server listens on port 8080. It is old.", 0.6, 1),
+        passage_of("Doors", "The server listens on port 8080. It is new.", 0.6, 2),
+    };
+    struct found found;
+    ask(passages, COUNT(passages), "Which port does the server listen on?", &found);
+    assert_int_equal(found.count, 1);
+}
+
+static void another_document_is_given_only_if_it_is_nearly_as_good(void **state)
+{
+    const struct passage equal[] = {
+        passage_of("Pump", "The pump was built in Graz by Ada.", 0.6, 1),
+        passage_of("Valve", "The pump was sold in Linz by Eva.", 0.6, 2),
+    };
+    const struct passage worse[] = {
+        passage_of("Pump", "The pump was built in Graz by Ada.", 0.6, 1),
+        passage_of("Valve", "The pump was sold in Linz by Eva.", 0.4, 2),
+    };
+    struct found found;
+    ask(equal, COUNT(equal), "Where was the pump?", &found);
+    assert_int_equal(found.count, 2);
+    ask(worse, COUNT(worse), "Where was the pump?", &found);
+    assert_int_equal(found.count, 1);
+}
+
+static void the_question_as_a_whole_is_covered_or_not(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Ada Lovelace", "Ada Lovelace published the first program in 1843. She lived in London.", 0.6, 1)};
+    struct found all, some;
+    ask(passages, 1, "When did Ada Lovelace publish the first program?", &all);
+    ask(passages, 1, "When did Grace Hopper publish the first compiler of Harvard?", &some);
+    static const enum selection_cover covers[] = {COVER_SENTENCE, COVER_CONTEXT, COVER_PASSAGE, COVER_ALL, COVER_NAMES};
+    for (size_t i = 0; i < COUNT(covers); i++) {
+        assert_true(all.selection.covers[covers[i]] > 0.99);
+        assert_true(some.selection.covers[covers[i]] < 0.6);
+    }
+    assert_true(some.selection.covers[COVER_RARE] > 0.99 && all.selection.covers[COVER_RARE] < 0.01);
+}
+
+static void a_question_without_a_word_of_the_evidence_selects_nothing(void **state)
+{
+    const struct passage passages[] = {passage_of("", "The pump runs.", 0.6, 1)};
+    struct found found;
+    ask(passages, 1, "Who painted Guernica?", &found);
+    assert_int_equal(found.count, 0);
+    ask(passages, 1, "", &found);
+    assert_int_equal(found.count, 0);
+    ask(NULL, 0, "Who painted Guernica?", &found);
+    assert_int_equal(found.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sentence_with_something_of_the_asked_type_is_given_alone),
+        cmocka_unit_test(the_heading_is_given_where_the_sentence_does_not_name_its_subject),
+        cmocka_unit_test(a_list_is_given_whole_where_several_things_or_steps_are_asked_for),
+        cmocka_unit_test(a_sentence_that_two_documents_have_is_given_once),
+        cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),
+        cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
+        cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
+    };
+    return cmocka_run_group_tests(tests, arena_make, arena_drop);
+}
