@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#define MEMORY_MAX  ((size_t)4 << 20)
+#define MEMORY_MAX ((size_t)4 << 20)
 
 struct found {
     struct picked picked[PICKED_MAX];
