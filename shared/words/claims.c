@@ -97,7 +97,7 @@ static bool claim_is_name(struct claim sentence, const struct term *term, bool f
 {
     const char *word = sentence.text + term->begin;
     size_t length = term->end - term->begin;
-    if (figure_is_unit(term->text, term->length))
+    if (figure_is_unit(term->text, term->length) || figure_is_unit(word, length))
         return false; /* compared with its number */
     if (term->kind == TERM_KATAKANA || (term->kind == TERM_IDENTIFIER && claim_is_address(term)))
         return true;

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "words/stem.h"
+#include "words/variants.h"
 #include "words/weak.h"
 
-#define KATAKANA_WORD_MIN     3 /* shorter ones are given as pairs already */
-#define KATAKANA_LONG_END_MIN 4 /* サーバー is サーバ, but キー stays */
-#define LONG_VOWEL            0x30FC
-#define GROUP_DIGITS          3 /* between the commas of a number */
+#define KATAKANA_WORD_MIN 3 /* shorter ones are given as pairs already */
+#define LONG_VOWEL        0x30FC
+#define HANGUL_FIRST      0xAC00
+#define HANGUL_LAST       0xD7A3
+#define GROUP_DIGITS      3 /* between the commas of a number */
 
 /* See term_share. */
 #define PAIR_SHARE         0.6
@@ -20,9 +22,15 @@
 #define CHARACTER_SHARE    0.5 /* 消 in 消える: part of many words */
 #define WHOLE_SHARE        0.7
 
+/* Japanese, Chinese or Korean: given in pairs. */
 static bool is_japanese(uint8_t script)
 {
     return script >= SCRIPT_HAN;
+}
+
+static uint8_t script_of_term(uint32_t code)
+{
+    return code >= HANGUL_FIRST && code <= HANGUL_LAST ? (uint8_t)SCRIPT_HANGUL : (uint8_t)script_of(code);
 }
 
 static bool is_letter_or_digit(uint8_t script)
@@ -58,7 +66,7 @@ static bool joins(struct term_reader *reader, uint32_t code)
     const struct folded *after = peek(reader, 1);
     if (after == NULL)
         return false;
-    uint8_t left = reader->run[reader->run_length - 1].script, right = (uint8_t)script_of(after->code);
+    uint8_t left = reader->run[reader->run_length - 1].script, right = script_of_term(after->code);
     if (code == ',' || code == ':')
         return left == SCRIPT_DIGIT && right == SCRIPT_DIGIT;
     if (code == '\'')
@@ -70,7 +78,7 @@ static void read_letters(struct term_reader *reader)
 {
     const struct folded *c;
     while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
-        uint8_t script = (uint8_t)script_of(c->code);
+        uint8_t script = script_of_term(c->code);
         if (!is_letter_or_digit(script)) {
             if (c->code == 0 || c->code >= 0x80 || !joins(reader, c->code))
                 return;
@@ -83,7 +91,7 @@ static void read_letters(struct term_reader *reader)
 /* A long vowel mark has the script of the character before it. */
 static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
 {
-    uint8_t script = (uint8_t)script_of(code);
+    uint8_t script = script_of_term(code);
     if (code == LONG_VOWEL && reader->run_length > 0 && is_japanese(reader->run[reader->run_length - 1].script))
         return reader->run[reader->run_length - 1].script;
     return script;
@@ -96,9 +104,12 @@ static void read_japanese(struct term_reader *reader)
     while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
         uint8_t script = japanese_script(reader, c->code);
         if (!is_japanese(script))
-            return;
+            break;
         take(reader, script);
     }
+    reader->run_is_cut = reader->run_length == TERM_CHARACTERS_MAX;
+    reader->weak_run = hangul_weak_run(reader->run, reader->run_length);
+    reader->run_length = variants_fold(reader->run, reader->run_length);
 }
 
 static bool commas_group(const struct term_reader *reader)
@@ -123,18 +134,19 @@ static bool read_run(struct term_reader *reader)
 {
     const struct folded *c;
     struct run_character last = {0};
-    if (reader->japanese && reader->run_length == TERM_CHARACTERS_MAX)
-        last = reader->run[TERM_CHARACTERS_MAX - 1];
+    if (reader->japanese && reader->run_is_cut)
+        last = reader->run[reader->run_length - 1];
+    reader->run_is_cut = false;
     reader->run_length = reader->at = 0;
     reader->whole_given = reader->katakana_given = reader->character_given = false;
-    if (last.code != 0 && (c = peek(reader, 0)) != NULL && is_japanese((uint8_t)script_of(c->code))) {
+    if (last.code != 0 && (c = peek(reader, 0)) != NULL && is_japanese(script_of_term(c->code))) {
         reader->run[reader->run_length++] = last;
         reader->katakana_given = reader->character_given = true;
         read_japanese(reader);
         return true;
     }
     while ((c = peek(reader, 0)) != NULL) {
-        uint8_t script = (uint8_t)script_of(c->code);
+        uint8_t script = script_of_term(c->code);
         reader->japanese = is_japanese(script);
         if (reader->japanese) {
             read_japanese(reader);
@@ -212,18 +224,18 @@ static bool next_of_letters(struct term_reader *reader, struct term *term)
     return true;
 }
 
-/* Gives the Katakana word that begins at the run's `at`; false if no word begins there. */
+/* Gives the word of Katakana or Hangul that begins at the run's `at`; false if no word begins there. */
 static bool give_katakana(struct term_reader *reader, struct term *term)
 {
     unsigned at = reader->at;
-    if (reader->run[at].script != SCRIPT_KATAKANA || (at > 0 && reader->run[at - 1].script == SCRIPT_KATAKANA))
+    uint8_t script = reader->run[at].script;
+    if ((script != SCRIPT_KATAKANA && script != SCRIPT_HANGUL) || (at > 0 && reader->run[at - 1].script == script))
         return false;
     unsigned end = end_of_part(reader, at);
     if (end - at < KATAKANA_WORD_MIN)
         return false;
-    bool long_end = end - at >= KATAKANA_LONG_END_MIN && reader->run[end - 1].code == LONG_VOWEL;
-    give(reader, term, at, long_end ? end - 1 : end, TERM_KATAKANA);
-    term->end = reader->run[end - 1].end;
+    give(reader, term, at, end, TERM_KATAKANA);
+    term->weak = reader->weak_run;
     return true;
 }
 
@@ -237,8 +249,15 @@ static bool give_character(struct term_reader *reader, struct term *term)
     if (!alone && !han)
         return false;
     give(reader, term, at, at + 1, TERM_CHARACTER);
-    term->weak = weak_character(reader->run[at].code);
+    term->weak = reader->weak_run || weak_character(reader->run[at].code);
     return true;
+}
+
+static bool is_weak_pair(const struct term_reader *reader, unsigned at)
+{
+    uint32_t first = reader->run[at].code, second = reader->run[at + 1].code;
+    return reader->weak_run || weak_pair(first, second) || (reader->chinese && weak_chinese_pair(first, second)) ||
+           (reader->run[at].script == SCRIPT_HANGUL && hangul_weak_pair(first, second));
 }
 
 static bool next_of_japanese(struct term_reader *reader, struct term *term)
@@ -257,7 +276,7 @@ static bool next_of_japanese(struct term_reader *reader, struct term *term)
         reader->katakana_given = reader->character_given = false;
         if (reader->at + 1 < reader->run_length) {
             give(reader, term, reader->at, reader->at + 2, TERM_PAIR);
-            term->weak = weak_pair(reader->run[reader->at].code, reader->run[reader->at + 1].code);
+            term->weak = is_weak_pair(reader, reader->at);
             reader->at++;
             return true;
         }
@@ -270,7 +289,8 @@ void terms_begin(struct term_reader *reader, const char *text, size_t length)
     fold_begin(&reader->fold, text, length);
     reader->aheads = 0;
     reader->run_length = reader->at = 0;
-    reader->japanese = reader->commas_group = false;
+    reader->japanese = reader->commas_group = reader->run_is_cut = false;
+    reader->chinese = words_is_chinese(text, length);
 }
 
 bool terms_next(struct term_reader *reader, struct term *term)

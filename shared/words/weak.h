@@ -10,6 +10,12 @@
  * or the pair is common in polite questions. */
 bool weak_pair(uint32_t first, uint32_t second);
 
+/* Whether a text is Chinese: its beginning has Han characters and no kana. */
+bool words_is_chinese(const char *text, size_t length);
+
+/* The same as weak_pair for Chinese: a function word is in the pair. */
+bool weak_chinese_pair(uint32_t first, uint32_t second);
+
 /* Whether a single Japanese character is weak: Hiragana, or a question word. */
 bool weak_character(uint32_t code);
 

@@ -15,7 +15,7 @@
 #include "words/fold.h"
 
 /* Raised whenever the terms of a text change. An index made with a different version must be rebuilt. */
-#define WORDS_VERSION 2
+#define WORDS_VERSION 3
 
 /* Returns "ja" or "en". A text is English if it has no Japanese characters, or if it has English function words and at
  * least half as many words as Japanese characters. Otherwise it is Japanese. Text in quotation marks counts only if the
@@ -30,9 +30,9 @@ enum term_kind {
     TERM_WORD,       /* a word of letters; Latin letters are stemmed as English */
     TERM_NUMBER,     /* digits; "1,000" is 1000 */
     TERM_IDENTIFIER, /* E-1024, config.yaml, 2.1, 5GB, user@host: whole; its parts follow as words and numbers */
-    TERM_PAIR,       /* two adjacent Japanese characters */
-    TERM_CHARACTER,  /* a single Japanese character, or a Han character between kana */
-    TERM_KATAKANA,   /* a word of three Katakana or more, without the last long vowel; its pairs follow too */
+    TERM_PAIR,       /* two adjacent characters of Japanese, Chinese or Korean */
+    TERM_CHARACTER,  /* a single character of these, or a Han character between kana */
+    TERM_KATAKANA,   /* a word of three Katakana or Hangul or more; its pairs follow too */
 };
 
 #define TERM_CHARACTERS_MAX 128 /* a longer word is split into words of this length */
@@ -61,6 +61,7 @@ struct term_reader {
     } run[TERM_CHARACTERS_MAX];
     unsigned run_length, at;
     bool japanese, whole_given, katakana_given, character_given, commas_group;
+    bool run_is_cut, weak_run, chinese;
     char text[TERM_CHARACTERS_MAX * 4 + 1];
 };
 
