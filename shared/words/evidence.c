@@ -78,7 +78,8 @@ static bool add_term(struct evidence *evidence, const struct term *term)
     return true;
 }
 
-static bool add_unit(struct evidence *evidence, size_t passage, const char *text, struct span span, bool heading)
+static bool add_unit(struct evidence *evidence, size_t passage, const char *text, struct span span, bool heading,
+                     enum latin_language language)
 {
     struct term_reader reader;
     struct term term;
@@ -88,7 +89,7 @@ static bool add_unit(struct evidence *evidence, size_t passage, const char *text
     struct unit *unit = &evidence->units[evidence->unit_count++];
     *unit = (struct unit){
         .passage = (uint32_t)passage, .span = span, .terms = (uint32_t)evidence->unit_term_count, .heading = heading};
-    terms_begin(&reader, text + span.begin, span.end - span.begin);
+    terms_begin_in(&reader, text + span.begin, span.end - span.begin, language);
     while (terms_next(&reader, &term)) {
         if (!add_term(evidence, &term))
             return false;
@@ -107,12 +108,13 @@ static bool add_passage(struct evidence *evidence, size_t index, size_t *room)
     evidence->firsts[index] = (uint32_t)evidence->unit_count;
     *room -= heading;
     size_t length = passage->length < *room ? passage->length : *room;
+    enum latin_language language = words_latin_language(passage->text, length);
     *room -= length;
-    if (heading > 0 && !add_unit(evidence, index, passage->heading, (struct span){.end = heading}, true))
+    if (heading > 0 && !add_unit(evidence, index, passage->heading, (struct span){.end = heading}, true, language))
         return false;
     sentences_begin(&reader, passage->text, length);
     while (sentences_next(&reader, &span)) {
-        if (!add_unit(evidence, index, passage->text, span, false))
+        if (!add_unit(evidence, index, passage->text, span, false, language))
             return false;
     }
     return true;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "words/stem.h"
+#include "words/latin.h"
 #include "words/variants.h"
 #include "words/weak.h"
 
@@ -69,8 +69,11 @@ static bool joins(struct term_reader *reader, uint32_t code)
     uint8_t left = reader->run[reader->run_length - 1].script, right = script_of_term(after->code);
     if (code == ',' || code == ':')
         return left == SCRIPT_DIGIT && right == SCRIPT_DIGIT;
+    bool letters = left == SCRIPT_LETTER && right == SCRIPT_LETTER;
+    if (reader->language == LATIN_FRENCH && letters && (code == '\'' || code == '-'))
+        return false; /* l'eau, trouve-t-on */
     if (code == '\'')
-        return left == SCRIPT_LETTER && right == SCRIPT_LETTER;
+        return letters;
     return is_letter_or_digit(left) && is_letter_or_digit(right);
 }
 
@@ -182,9 +185,11 @@ static void give(struct term_reader *reader, struct term *term, unsigned from, u
 static void give_word(struct term_reader *reader, struct term *term, unsigned from, unsigned to)
 {
     give(reader, term, from, to, TERM_WORD);
-    term->weak = to - from == 1 || words_function_word(term->text, term->length);
-    if (!term->weak && (unsigned char)term->text[0] < 0x80)
-        term->length = stem_english(reader->text, term->length);
+    bool english = reader->language == LATIN_ENGLISH || reader->language == LATIN_UNKNOWN;
+    term->weak = to - from == 1 || (english ? words_function_word(term->text, term->length)
+                                            : latin_function_word(reader->language, reader->run + from, to - from));
+    if (!term->weak)
+        term->length = latin_stem(reader->language, reader->text, term->length);
 }
 
 static unsigned end_of_part(const struct term_reader *reader, unsigned from)
@@ -284,13 +289,24 @@ static bool next_of_japanese(struct term_reader *reader, struct term *term)
     return false;
 }
 
-void terms_begin(struct term_reader *reader, const char *text, size_t length)
+enum latin_language words_latin_language(const char *text, size_t length)
+{
+    return latin_language_of(text, length);
+}
+
+void terms_begin_in(struct term_reader *reader, const char *text, size_t length, enum latin_language language)
 {
     fold_begin(&reader->fold, text, length);
     reader->aheads = 0;
     reader->run_length = reader->at = 0;
     reader->japanese = reader->commas_group = reader->run_is_cut = false;
     reader->chinese = words_is_chinese(text, length);
+    reader->language = language != LATIN_UNKNOWN ? language : latin_language_of(text, length);
+}
+
+void terms_begin(struct term_reader *reader, const char *text, size_t length)
+{
+    terms_begin_in(reader, text, length, LATIN_UNKNOWN);
 }
 
 bool terms_next(struct term_reader *reader, struct term *term)

@@ -1,14 +1,17 @@
 #include "words/variants.h"
 
+#include <string.h>
+
 #define REPEAT      0x3005 /* 々 */
 #define SMALL_KE    0x30F6 /* ヶ */
 #define LARGE_KE    0x30B1 /* ケ */
 #define HIRAGANA_GA 0x304C /* が */
 
-static bool is_one_of(uint32_t code, const char *characters)
+bool variants_one_of(uint32_t code, const char *characters)
 {
-    for (size_t at = 0, end; characters[at] != '\0'; at = end) {
-        if (utf8_read(characters, 4, at, &end) == code)
+    size_t length = strlen(characters);
+    for (size_t at = 0, end; at < length; at = end) {
+        if (utf8_read(characters, length, at, &end) == code)
             return true;
     }
     return false;
@@ -23,9 +26,10 @@ static bool is_han_at(const struct run_character *run, unsigned length, unsigned
 static bool is_counter(const struct run_character *run, unsigned length, unsigned at)
 {
     static const char *const forms = "ヶヵケカか箇個", *const counted = "月所国年条村寸店校院";
-    if (!is_one_of(run[at].code, forms) || !is_han_at(run, length, at + 1) || !is_one_of(run[at + 1].code, counted))
+    if (!variants_one_of(run[at].code, forms) || !is_han_at(run, length, at + 1) ||
+        !variants_one_of(run[at + 1].code, counted))
         return false;
-    return at == 0 || is_one_of(run[at - 1].code, "一二三四五六七八九十百千数何各幾");
+    return at == 0 || variants_one_of(run[at - 1].code, "一二三四五六七八九十百千数何各幾");
 }
 
 /* ヶ of 関ヶ原, which is also written 関ケ原 and 関が原. が is not changed before longer words, as in 故障が原因. */
@@ -35,9 +39,9 @@ static bool is_place(const struct run_character *run, unsigned length, unsigned 
         return false;
     if (run[at].code == SMALL_KE || run[at].code == LARGE_KE)
         return true;
-    if (run[at].code != HIRAGANA_GA || !is_one_of(run[at + 1].code, "丘原崎谷岳峰浜島関"))
+    if (run[at].code != HIRAGANA_GA || !variants_one_of(run[at + 1].code, "丘原崎谷岳峰浜島関"))
         return false;
-    return !is_han_at(run, length, at + 2) || is_one_of(run[at + 2].code, "駅町市村区線城橋川台");
+    return !is_han_at(run, length, at + 2) || variants_one_of(run[at + 2].code, "駅町市村区線城橋川台");
 }
 
 static void fold_small_ke(struct run_character *run, unsigned length)
@@ -66,6 +70,8 @@ unsigned variants_fold(struct run_character *run, unsigned length)
         fold_small_ke(run, length);
     if (kana)
         length = variants_kana(run, length);
+    if (han || kana)
+        length = variants_words(run, length);
     if (han && kana)
         length = variants_okurigana(run, length);
     return hangul ? variants_hangul(run, length) : length;

@@ -15,12 +15,16 @@ unsigned variants_fold(struct run_character *run, unsigned length);
 /* The steps of variants_fold, each in its own file. */
 uint32_t variant_of_han(uint32_t code);
 unsigned variants_kana(struct run_character *run, unsigned length);
+unsigned variants_words(struct run_character *run, unsigned length);
 unsigned variants_okurigana(struct run_character *run, unsigned length);
 unsigned variants_hangul(struct run_character *run, unsigned length);
 
 /* Korean function words and endings. */
 bool hangul_weak_run(const struct run_character *run, unsigned length);
 bool hangul_weak_pair(uint32_t first, uint32_t second);
+
+/* Whether the character is one of those in a text. */
+bool variants_one_of(uint32_t code, const char *characters);
 
 /* Appends a character to run[*length]. */
 static inline void variants_put(struct run_character *run, unsigned *length, struct run_character c, uint32_t code)

@@ -8,14 +8,14 @@
 #define SEGMENT_LEAST 3 /* a shorter word keeps its long vowels and its イ */
 #define OU_LEAST      5 /* ボウリング, but ソウル stays */
 #define LONG_LEAST    4 /* サーバー is サーバ, but キー stays */
-#define PLAIN_LEAST   4 /* a word of so many characters beside its long vowels loses all of them */
 
 /* Katakana in large characters, as map_kana leaves them. */
 static const char katakana_text[] =
     "テイツク=チツク テイケツト=チケツト テイーム=チーム デイジタル=デジタル デイレンマ=ジレンマ "
     "ビルデイング=ビルジング "
     "フオン=ホン プラツトフオ=プラツトホ ユニフオーム=ユニホーム シユミレ=シミユレ コミニユケ=コミユニケ "
-    "アボガド=アボカド テインメント=テイメント スウエー=スエー リポート=レポート リポジ=レポジ "
+    "アボガド=アボカド テインメント=テイメント メインテ=メンテ メーンテ=メンテ スウエー=スエー リポート=レポート "
+    "リポジ=レポジ "
     "ジヤンバー=ジヤンパー ブルドツク=ブルドツグ ハンドバツク=ハンドバツグ ビツクデータ=ビツグデータ "
     "ネツイヤ=ネチヤ パゲツテ=パゲテ ギプス=ギブス ナルシシスト=ナルシスト スムース=スムーズ リラクセー=リラクゼー "
     "テクスト=テキスト ニユーム=ニウム ウオトカ=ウオツカ シヤンペン=シヤンパン バトミントン=バドミントン "
@@ -88,15 +88,6 @@ static uint32_t voiced_of(uint32_t small)
     }
 }
 
-static bool ends_in(uint32_t code, const char *row)
-{
-    for (size_t at = 0, end; row[at] != '\0'; at = end) {
-        if (utf8_read(row, 4, at, &end) == code)
-            return true;
-    }
-    return false;
-}
-
 /* Characters one by one. After a character in i, ア is ヤ: ギリシア and ギリシャ, タイア and タイヤ. */
 static unsigned map_kana(struct run_character *run, unsigned length)
 {
@@ -113,7 +104,7 @@ static unsigned map_kana(struct run_character *run, unsigned length)
             c.end = run[++i].end;
         else if (c.code == VU)
             voiced = next == 0x30E5 ? 0x30D3 : 0x30D6; /* ヴュ: ビュ */
-        else if (c.code == 0x30A2 && ends_in(before, "イキシチニヒミリギジビピ"))
+        else if (c.code == 0x30A2 && variants_one_of(before, "イキシチニヒミリギジビピ"))
             voiced = 0x30E4;
         variants_put(run, &written, c, voiced != 0 ? voiced : large_of(c.code));
     }
@@ -124,26 +115,38 @@ static unsigned map_kana(struct run_character *run, unsigned length)
 static void lengthen(struct run_character *run, unsigned length)
 {
     for (unsigned i = 1; i < length; i++) {
-        bool ei = run[i].code == 0x30A4 && ends_in(run[i - 1].code, "エケセテネヘメレゲゼデベペ");
-        bool ou =
-            run[i].code == 0x30A6 && length >= OU_LEAST && ends_in(run[i - 1].code, "オコソトノホモヨロゴゾドボポ");
+        bool ei = run[i].code == 0x30A4 && variants_one_of(run[i - 1].code, "エケセテネヘメレゲゼデベペ");
+        bool ou = run[i].code == 0x30A6 && length >= OU_LEAST &&
+                  variants_one_of(run[i - 1].code, "オコソトノホモヨロゴゾドボポ");
         if (ei || ou)
             run[i].code = LONG_VOWEL;
     }
 }
 
+/* The long vowel within a longer word that ends a part of it: インターフェース, プリンターケーブル. */
+static bool is_optional(const struct run_character *run, unsigned length, unsigned at)
+{
+    if (at < 2 || at + 1 >= length)
+        return false;
+    uint32_t before = run[at - 1].code, after = run[at + 1].code;
+    if (variants_one_of(before, "サバ"))
+        return variants_one_of(run[at - 2].code, "ンツキイー");
+    return variants_one_of(before, "タダザラヤナ") && !variants_one_of(after, "ミゲビンクツメジハ");
+}
+
 /* A word of Katakana, moved to run[*written]. */
 static void put_word(struct run_character *run, unsigned *written, unsigned from, unsigned to)
 {
-    unsigned length = to - from, plain = 0, tail = to;
+    unsigned length = to - from, tail = to;
     if (length >= SEGMENT_LEAST)
         lengthen(run + from, length);
-    for (unsigned i = from; i < to; i++)
-        plain += run[i].code != LONG_VOWEL;
     while (length >= LONG_LEAST && tail > from && run[tail - 1].code == LONG_VOWEL)
         tail--;
-    for (unsigned i = from; i < to; i++) {
-        if (i > from && run[i].code == LONG_VOWEL && (plain >= PLAIN_LEAST || i >= tail))
+    bool optional[TERM_CHARACTERS_MAX];
+    for (unsigned i = from; i < to; i++)
+        optional[i] = run[i].code == LONG_VOWEL && (i >= tail || is_optional(run + from, length, i - from));
+    for (unsigned i = from, first = *written; i < to; i++) {
+        if (optional[i] && *written > first)
             variants_drop(run, *written, &run[i]);
         else
             run[(*written)++] = run[i];
@@ -171,6 +174,11 @@ unsigned variants_kana(struct run_character *run, unsigned length)
     pthread_once(&once, read_rows);
     length = map_kana(run, length);
     length = variant_rows_replace(&katakana_rows, run, length);
-    length = shorten(run, length);
+    return shorten(run, length);
+}
+
+unsigned variants_words(struct run_character *run, unsigned length)
+{
+    pthread_once(&once, read_rows);
     return variant_rows_replace(&words_rows, run, length);
 }

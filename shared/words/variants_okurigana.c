@@ -103,14 +103,8 @@ static unsigned kana_of_first(const struct run_character *run, unsigned length, 
 
 static bool ends_noun(const struct run_character *run, unsigned length, unsigned at)
 {
-    static const char particles[] = "のをがはにでともへやかな";
-    if (at >= length || run[at].script != SCRIPT_HIRAGANA)
-        return true;
-    for (size_t i = 0, end; particles[i] != '\0'; i = end) {
-        if (utf8_read(particles, sizeof(particles), i, &end) == run[at].code)
-            return true;
-    }
-    return false;
+    return at >= length || run[at].script != SCRIPT_HIRAGANA ||
+           variants_one_of(run[at].code, "のをがはにでともへやかな");
 }
 
 /* The same of the second part, whose first part ends right before it. */

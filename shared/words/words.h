@@ -35,6 +35,16 @@ enum term_kind {
     TERM_KATAKANA,   /* a word of three Katakana or Hangul or more; its pairs follow too */
 };
 
+/* Of words in Latin letters. A text without function words of a language is unknown, and stemmed as English. */
+enum latin_language {
+    LATIN_ENGLISH,
+    LATIN_GERMAN,
+    LATIN_FRENCH,
+    LATIN_SPANISH,
+    LATIN_LANGUAGES,
+    LATIN_UNKNOWN = LATIN_LANGUAGES,
+};
+
 #define TERM_CHARACTERS_MAX 128 /* a longer word is split into words of this length */
 
 /* `text` is the normal form, NUL-terminated. It belongs to the reader and is valid until the next term. [begin, end) is
@@ -62,10 +72,17 @@ struct term_reader {
     unsigned run_length, at;
     bool japanese, whole_given, katakana_given, character_given, commas_group;
     bool run_is_cut, weak_run, chinese;
+    enum latin_language language;
     char text[TERM_CHARACTERS_MAX * 4 + 1];
 };
 
 void terms_begin(struct term_reader *reader, const char *text, size_t length);
+
+/* The same for a text in this language, such as a heading in a German document. LATIN_UNKNOWN: as terms_begin. */
+void terms_begin_in(struct term_reader *reader, const char *text, size_t length, enum latin_language language);
+
+/* The language of a text's words in Latin letters, by its beginning. */
+enum latin_language words_latin_language(const char *text, size_t length);
 
 /* The next term, or false at the end. */
 bool terms_next(struct term_reader *reader, struct term *term);

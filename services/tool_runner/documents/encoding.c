@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <iconv.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-#define SNIFF_MAX   8192 /* bytes that are looked at for a NUL */
-#define OUTPUT_STEP 65536
+#define SNIFF_MAX     8192 /* bytes that are looked at for a NUL */
+#define OUTPUT_STEP   65536
+#define UTF16_LEAST   4  /* characters */
+#define USUAL_PERCENT 95 /* of the characters of UTF-16 that are letters, digits and marks of text */
+#define ALONE_PERCENT 80 /* of the bytes beyond ASCII that stand alone in Latin text */
 
 /* Appends the bytes in UTF-8, converted from the encoding `name`; false if they are not in that encoding. */
 static bool convert(const char *name, const char *bytes, size_t size, struct buffer *out)
@@ -66,23 +70,87 @@ static const char *mark_of_utf16(const char *bytes, size_t size)
     return size >= 2 && memcmp(bytes, "\xfe\xff", 2) == 0 ? "UTF-16BE" : NULL;
 }
 
+static bool is_usual(uint32_t unit)
+{
+    bool ascii = (unit >= ' ' && unit < 0x7f) || unit == '\t' || unit == '\n' || unit == '\r';
+    bool letter = (unit >= 0xa0 && unit < 0x530) || (unit >= 0x2010 && unit < 0x2040);
+    bool wide = (unit >= 0x3000 && unit < 0x3100) || (unit >= 0x4e00 && unit < 0xa000) ||
+                (unit >= 0xac00 && unit < 0xd7a4) || (unit >= 0xff00 && unit < 0xffef);
+    return ascii || letter || wide;
+}
+
+/* UTF-16 without its mark has a NUL in each blank and line end. The right byte order gives usual characters and has
+ * more ASCII than the other one. NULL: the bytes are not UTF-16. */
+static const char *order_of_utf16(const char *bytes, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t pairs = (size < SNIFF_MAX ? size : SNIFF_MAX) / 2, usual[2] = {0}, ascii[2] = {0};
+    for (size_t i = 0; i < 2 * pairs; i += 2) {
+        for (size_t big = 0; big < 2; big++) {
+            uint32_t unit = (uint32_t)at[i + !big] << 8 | at[i + big];
+            usual[big] += is_usual(unit);
+            ascii[big] += is_usual(unit) && unit < 0x80;
+        }
+    }
+    bool big = ascii[1] > ascii[0];
+    bool fits = size % 2 == 0 && pairs >= UTF16_LEAST && usual[big] * 100 >= pairs * USUAL_PERCENT && ascii[big] > 0;
+    return fits ? (big ? "UTF-16BE" : "UTF-16LE") : NULL;
+}
+
+/* Accented letters of Latin text stand alone between ASCII characters; bytes of Japanese stand side by side. */
+static bool is_western(const char *bytes, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t high = 0, alone = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (at[i] < ' ' && !strchr("\t\n\f\r", at[i]))
+            return false;
+        if (at[i] < 0x80)
+            continue;
+        bool beside = (i > 0 && at[i - 1] >= 0x80) || (i + 1 < size && at[i + 1] >= 0x80);
+        high++;
+        alone += !beside && (at[i] >= 0xc0 || at[i] == 0x80 || (at[i] >= 0x91 && at[i] <= 0x97) || at[i] >= 0xa0);
+    }
+    return high > 0 && alone * 100 >= high * ALONE_PERCENT && high * 3 <= size;
+}
+
+static bool is_iso_2022_jp(const char *bytes, size_t size)
+{
+    return memchr(bytes, '\x1b', size) && (memmem(bytes, size, "\x1b$B", 3) || memmem(bytes, size, "\x1b$@", 3)) &&
+           !memchr(bytes, '\0', size);
+}
+
+/* Converts bytes that are not UTF-8. */
+static bool convert_unmarked(const char *bytes, size_t size, struct buffer *out)
+{
+    if (memchr(bytes, '\0', size)) {
+        const char *order = order_of_utf16(bytes, size);
+        return order && convert(order, bytes, size, out);
+    }
+    return (is_western(bytes, size) && convert("CP1252", bytes, size, out)) || convert_japanese(bytes, size, out);
+}
+
 bool encoding_read(const char *bytes, size_t size, struct buffer *room, const char **text, size_t *length,
                    struct status *st)
 {
     size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     const char *utf16 = mark_of_utf16(bytes, size);
+    bool escapes = size > 0 && is_iso_2022_jp(bytes, size);
     *text = bytes + mark;
     *length = size - mark;
     size_t clean = text_clean_length(*text, *length);
-    if (clean == *length)
+    if (clean == *length && !escapes)
         return true;
     buffer_clear(room);
-    bool binary = !utf16 && memchr(bytes, '\0', size < SNIFF_MAX ? size : SNIFF_MAX);
-    if (binary)
+    bool read = escapes ? encoding_read_named("iso-2022-jp", bytes, size, room)
+                : utf16 ? convert(utf16, bytes + 2, size - 2, room)
+                        : convert_unmarked(bytes, size, room);
+    if (!read && !utf16 && memchr(bytes, '\0', size < SNIFF_MAX ? size : SNIFF_MAX))
         return fail(st, INVALID_ARGUMENT, "is binary: it has a byte 0");
-    if (!(utf16 ? convert(utf16, bytes + 2, size - 2, room) : convert_japanese(bytes, size, room)))
+    if (!read)
         return fail(st, INVALID_ARGUMENT,
-                    "is no text in UTF-8 (byte %zu is wrong), UTF-16, Shift_JIS or EUC-JP; save it as UTF-8",
+                    "is no text in UTF-8 (byte %zu is wrong), UTF-16, Shift_JIS, EUC-JP, ISO-2022-JP or Windows-1252; "
+                    "save it as UTF-8",
                     mark + clean);
     *text = room->data;
     *length = room->length;

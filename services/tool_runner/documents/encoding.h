@@ -6,8 +6,8 @@
 #include "base/status.h"
 
 /* UTF-8 without its byte order mark in `text`, which points into `bytes` or into `room`. It points into `room` if the
- * bytes were in another encoding (UTF-16 with a byte order mark, Shift_JIS, EUC-JP). INVALID_ARGUMENT if they are no
- * text: binary, or in an unknown encoding. */
+ * bytes were in another encoding, which is found by its bytes: UTF-16 with or without a byte order mark, ISO-2022-JP,
+ * Shift_JIS, EUC-JP, Windows-1252. INVALID_ARGUMENT if they are no text: binary, or in an unknown encoding. */
 bool encoding_read(const char *bytes, size_t size, struct buffer *room, const char **text, size_t *length,
                    struct status *st);
 

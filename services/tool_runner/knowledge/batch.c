@@ -147,11 +147,11 @@ static void add_posting(struct batch *batch, uint32_t index, uint32_t paragraph)
 }
 
 /* A word that stands in two headings counts once. */
-static void add_above(struct batch *batch, const char *text)
+static void add_above(struct batch *batch, const char *text, enum latin_language language)
 {
     struct term_reader reader;
     struct term term;
-    terms_begin(&reader, text, strlen(text));
+    terms_begin_in(&reader, text, strlen(text), language);
     while (terms_next(&reader, &term)) {
         size_t i = 0;
         uint32_t index = find_term(batch, term.text, term.length);
@@ -166,13 +166,16 @@ static void add_above(struct batch *batch, const char *text)
     }
 }
 
+/* Headings are short: their language is that of the first paragraph. */
 static void read_above(struct batch *batch, const struct document *document, const struct heading *heading)
 {
+    const struct paragraph *first = document->first;
+    enum latin_language language = first ? words_latin_language(first->text, first->length) : LATIN_UNKNOWN;
     batch->above_count = 0;
     batch->heading = heading;
-    add_above(batch, document->title);
+    add_above(batch, document->title, language);
     for (; heading; heading = heading->above)
-        add_above(batch, heading->text);
+        add_above(batch, heading->text, language);
 }
 
 /* Its length in words. */

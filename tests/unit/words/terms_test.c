@@ -35,7 +35,7 @@ static void english_words_are_folded_and_stemmed(void **state)
     expect_terms("Installing the Servers", "w:instal (w:the) w:server");
     expect_terms("ＩＮＳＴＡＬＬＳ ﬁles", "w:instal w:file");
     expect_terms("user's users’ don't", "w:user w:user (w:don't)");
-    expect_terms("Café CAFÉ Cafe\xCC\x81", "w:café w:café w:café");
+    expect_terms("Café CAFÉ Cafe\xCC\x81", "w:cafe w:cafe w:cafe");
     expect_terms("", "");
     expect_terms(" \t…!?「」", "");
 }

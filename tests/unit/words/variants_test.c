@@ -191,6 +191,34 @@ static void korean_particles_are_left_out(void **state)
     assert_string_equal(strong_terms("무엇인가 그리고 때문에", found, sizeof found), "");
 }
 
+/* Texts of the same language: a sentence with a word, and a sentence with another form of it. */
+static void european_words_are_stemmed_by_the_language_of_the_text(void **state)
+{
+    static const char *const texts[][2] = {
+        {"das Haus ist alt", "die Häuser sind alt"},
+        {"wo ist die Müllerstraße", "wo ist die Muellerstrasse"},
+        {"der Fluss und die Straße", "der Fluß und die Strasse"},
+        {"le hérisson est dans la ville", "les herissons sont dans les villes"},
+        {"l'eau de la rivière", "les eaux des rivières"},
+        {"qu'est-ce que le fromage", "où sont les fromages"},
+        {"la canción del siglo", "las canciones de los siglos"},
+        {"¿Cuántos países hay?", "el pais es"},
+        {"a naïve café", "the naive cafe"},
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char first[1000], second[1000];
+        if (strcmp(strong_terms(texts[i][0], first, sizeof first), strong_terms(texts[i][1], second, sizeof second)) !=
+            0)
+            fail_msg("%s: '%s', not '%s'", texts[i][0], first, second);
+    }
+    char found[100];
+    assert_int_equal(words_latin_language("Wie viele gibt es?", 18), LATIN_GERMAN);
+    assert_int_equal(words_latin_language("The end of the war in the west", 30), LATIN_ENGLISH);
+    assert_int_equal(words_latin_language("London 2024", 11), LATIN_UNKNOWN);
+    assert_string_equal(strong_terms("Qu'est-ce que c'est?", found, sizeof found), "");
+    assert_string_equal(strong_terms("Wie viele gibt es in der", found, sizeof found), "");
+}
+
 static void chinese_function_words_are_weak(void **state)
 {
     char found[200];
@@ -235,6 +263,7 @@ int main(void)
         cmocka_unit_test(kana_of_loanwords_vary),
         cmocka_unit_test(characters_have_old_and_new_forms),
         cmocka_unit_test(korean_particles_are_left_out),
+        cmocka_unit_test(european_words_are_stemmed_by_the_language_of_the_text),
         cmocka_unit_test(chinese_function_words_are_weak),
         cmocka_unit_test(other_words_stay_apart),
         cmocka_unit_test(long_runs_are_folded),
