@@ -1,8 +1,8 @@
 /* Applies operations to a playbook, all at once or not at all. The request carries the idempotency key of its task as
  * request_id, so retries and crashes apply nothing twice. */
+#include "line.h"
 #include "service_call.h"
 
-#include "base/text.h"
 #include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
@@ -177,16 +177,6 @@ static int64_t change_number(const struct changing *changing, size_t row)
     return cJSON_IsNumber(value) ? (int64_t)value->valuedouble : 0;
 }
 
-/* A single line. Control characters would be refused, and the operations with them. */
-static char *change_write_reason(const char *text, struct arena *arena)
-{
-    char *line = arena_strndup(arena, text, text_cut(text, strlen(text), REASON_MAX));
-    for (char *c = line; c && *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = ' ';
-    return line;
-}
-
 static bool change_write_request(struct changing *changing, struct status *st)
 {
     Renga__V1__PutPlaybookRequest *request = &changing->request;
@@ -201,7 +191,7 @@ static bool change_write_request(struct changing *changing, struct status *st)
     request->source = service_call_text(&changing->base, CHANGE_SOURCE);
     if (!*request->source)
         request->source = task_request(changing->base.task)->position->run_id;
-    request->reason = change_write_reason(reason, arena);
+    request->reason = line_make(arena, reason, REASON_MAX);
     request->request_id = task_request(changing->base.task)->idempotency_key;
     if (!request->reason)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the request");

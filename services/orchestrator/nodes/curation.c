@@ -1,6 +1,7 @@
 #include "curation.h"
 
 #include "bullet_table.h"
+#include "line.h"
 
 #include "base/text.h"
 
@@ -232,7 +233,7 @@ static enum curation_verdict add_written(struct curation *curation, struct bulle
             return verdict;
         operation->ids[operation->n_ids++] = (char *)(uintptr_t)entry->id;
     }
-    operation->reason = arena_strndup(arena, reason, text_cut(reason, strlen(reason), REASON_MAX));
+    operation->reason = line_make(arena, reason, REASON_MAX);
     if (curation_kinds[kind].content) {
         operation->section = (char *)(uintptr_t)section;
         operation->content = (char *)(uintptr_t)content;

@@ -196,6 +196,8 @@ void playbooks_show(struct buffer *out, struct playbooks *playbooks)
         evicted = {.name = "renga_playbook_cache_evicted_total", .help = "Playbooks that left the cache for others."},
         hits = {.name = "renga_playbook_cache_hits_total", .help = "Playbooks that were read from the cache."},
         misses = {.name = "renga_playbook_cache_misses_total", .help = "Playbooks that were read from the store."},
+        caught_up = {.name = "renga_playbook_caught_up_total",
+                     .help = "Playbooks of an earlier revision that were brought to the current one by its changes."},
         changes = {.name = "renga_playbook_changes_total", .help = "Revisions that were made."},
         unchanged = {.name = "renga_playbook_unchanged_total", .help = "Requests that changed no bullet."},
         repeated = {.name = "renga_playbook_repeated_total",
@@ -214,6 +216,7 @@ void playbooks_show(struct buffer *out, struct playbooks *playbooks)
     metrics_show(out, &evicted, NULL, (double)gone);
     show_counter(out, &hits, &playbooks->hits);
     show_counter(out, &misses, &playbooks->misses);
+    show_counter(out, &caught_up, &playbooks->caught_up);
     show_counter(out, &changes, &playbooks->changes);
     show_counter(out, &unchanged, &playbooks->unchanged);
     show_counter(out, &repeated, &playbooks->repeated);

@@ -21,7 +21,7 @@ struct playbooks {
     struct turns *turns; /* writers of a playbook take turns */
 
     /* Figures since the process began. */
-    atomic_uint_fast64_t changes, unchanged, repeated, conflicts, hits, misses, dropped, proposed, damaged;
+    atomic_uint_fast64_t changes, unchanged, repeated, conflicts, hits, misses, caught_up, dropped, proposed, damaged;
 
     /* Under the lock. */
     pthread_mutex_t lock;

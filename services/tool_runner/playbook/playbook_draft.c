@@ -339,8 +339,8 @@ Renga__V1__PlaybookChange *playbook_draft_changes(struct playbook_draft *draft)
     for (size_t i = 0; change->bullets && i < draft->count; i++) {
         struct playbook_draft_entry *entry = &draft->entries[i];
         bool same =
-            entry->before == entry->now ||
-            (entry->before && entry->now && playbook_bullets_are_equal(&entry->before->bullet, &entry->now->bullet));
+            entry->before == entry->now || (entry->before && entry->now && entry->before->place == entry->now->place &&
+                                            playbook_bullets_are_equal(&entry->before->bullet, &entry->now->bullet));
         if (!same && (entry->before || entry->now) && !add_change(draft, change, entry))
             return NULL;
     }

@@ -2,12 +2,13 @@
 
 #include "playbook_cache.h"
 #include "playbook_gather.h"
+#include "playbook_redo.h"
 #include "rpc/rpc.h"
 #include "run/records.h"
 
 #include <string.h>
 
-#define TRIES_MAX  1000 /* other tool-runners may change the playbook so often while it is read */
+#define TRIES_MAX  1000 /* other tool-runners may change the playbook so often while its proposals are read */
 #define PAGE_BYTES ((size_t)1 << 20)
 #define PAGE_ROWS  4000
 
@@ -25,6 +26,7 @@ static struct playbooks *playbooks_of(const struct playbook_load *self)
 
 static void end_load(struct playbook_load *self)
 {
+    playbook_release(&self->base);
     if (self->status.code != OK)
         playbook_release(&self->playbook);
     if (self->status.code == DATA_LOSS)
@@ -83,6 +85,30 @@ static void scan_head(struct playbook_load *self, void (*done)(struct store_scan
 
 /* ---- the rows ---------------------------------------------------------------------------------------------------- */
 
+static void load_is_whole(struct playbook_load *self)
+{
+    self->status = self->found;
+    if (self->status.code == OK && !self->takes_damaged)
+        playbook_cache_put(playbooks_of(self), self->playbook);
+    end_load(self);
+}
+
+/* The bullets as they were read, from whichever revisions, and the changes up to the head are the playbook at the head.
+ */
+static void load_goes_on(struct playbook_load *self, const struct playbook_head *head)
+{
+    playbook_release(&self->base);
+    if (self->found.code == OK && !self->base_failed && playbook_redo_is_possible(self->playbook, head)) {
+        self->base = self->playbook;
+        self->playbook = NULL;
+    }
+    playbook_release(&self->playbook);
+    self->found = (struct status){0};
+    self->base_failed = false;
+    self->head = *head;
+    read_head(self);
+}
+
 static void head_confirmed(struct store_scan *scan)
 {
     struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
@@ -93,19 +119,13 @@ static void head_confirmed(struct store_scan *scan)
     if (!good) {
         end_load(self);
     } else if (!same && ++self->tries < TRIES_MAX) {
-        playbook_release(&self->playbook);
-        self->found = (struct status){0};
-        self->head = head;
-        read_head(self);
+        load_goes_on(self, &head);
     } else if (!same) {
         fail(&self->status, UNAVAILABLE, "the playbook '%s' is changed faster than it can be read; try again",
              self->dataset);
         end_load(self);
     } else {
-        self->status = self->found;
-        if (self->status.code == OK && !self->takes_damaged)
-            playbook_cache_put(playbooks_of(self), self->playbook);
-        end_load(self);
+        load_is_whole(self);
     }
 }
 
@@ -178,6 +198,71 @@ static void read_rows(struct playbook_load *self)
     start_scan(self);
 }
 
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
+
+static void read_bullets(struct playbook_load *self)
+{
+    struct playbook_key key = key_of(self);
+    self->playbook = playbook_gather_begin(&key, &self->head, self->base ? self->base->slot : NULL);
+    playbook_release(&self->base);
+    self->letter = 'b';
+    self->last_size = 0;
+    read_rows(self);
+}
+
+static void changes_run(struct job *job)
+{
+    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    self->playbook = playbook_redo(self->base, &self->head, &self->scan);
+    atomic_fetch_add(&playbooks_of(self)->caught_up, self->playbook != NULL);
+}
+
+/* Changes never change. Proposals do, so the head is read again behind them. */
+static void changes_ended(struct job *job)
+{
+    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    if (job->status.code != OK)
+        self->status = job->status;
+    store_scan_fini(&self->scan);
+    if (self->status.code != OK) {
+        end_load(self);
+    } else if (!self->playbook) {
+        self->base_failed = true;
+        read_bullets(self);
+    } else if (!self->head.proposals) {
+        load_is_whole(self);
+    } else {
+        self->letter = 'o';
+        self->last_size = 0;
+        read_rows(self);
+    }
+}
+
+static void changes_read(struct store_scan *scan)
+{
+    struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
+    if (scan_failed(self)) {
+        store_scan_fini(&self->scan);
+        end_load(self);
+        return;
+    }
+    self->job = (struct job){.run = changes_run, .ended = changes_ended};
+    rpc_call_job(self->rpc, &self->job);
+    job_start(&self->job, self->scan.bytes + self->base->count * sizeof(void *));
+}
+
+static void read_changes(struct playbook_load *self)
+{
+    if (!prepare_scan(self, changes_read)) {
+        end_load(self);
+        return;
+    }
+    playbook_redo_range(rpc_call_arena(self->rpc), self->base, &self->head, &self->scan.from, &self->scan.to);
+    self->scan.limit = PLAYBOOK_REDO_MAX;
+    self->scan.bytes_max = PAGE_BYTES;
+    start_scan(self);
+}
+
 static void read_head(struct playbook_load *self)
 {
     struct playbook_key key = key_of(self);
@@ -193,12 +278,12 @@ static void read_head(struct playbook_load *self)
         end_load(self);
         return;
     }
-    struct playbook *other = playbook_cache_any(playbooks, key.tenant, key.dataset, self->head.incarnation);
-    self->playbook = playbook_gather_begin(&key, &self->head, other ? other->slot : NULL);
-    playbook_release(&other);
-    self->letter = 'b';
-    self->last_size = 0;
-    read_rows(self);
+    if (!self->base)
+        self->base = playbook_cache_any(playbooks, key.tenant, key.dataset, self->head.incarnation);
+    if (self->base && playbook_redo_is_possible(self->base, &self->head))
+        read_changes(self);
+    else
+        read_bullets(self);
 }
 
 static void head_came(struct store_scan *scan)
@@ -215,7 +300,8 @@ static void head_came(struct store_scan *scan)
 void playbook_load_start(struct playbook_load *load)
 {
     load->status = load->found = (struct status){0};
-    load->playbook = NULL;
+    load->playbook = load->base = NULL;
+    load->base_failed = false;
     load->tries = 0;
     load->store = records_open(load->runner->commons->records, load->runner->loop, &load->status);
     if (load->store)

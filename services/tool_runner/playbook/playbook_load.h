@@ -1,9 +1,11 @@
 /* Reads the current playbook: the head row says which revision is current; the rest comes from the cache if it is that
- * revision, else from the store. So a change by another tool-runner is seen at once.
+ * revision, else from the store. So a change by another tool-runner is seen at once. If an earlier revision is known,
+ * from the cache or since the head changed meanwhile, the changes since then are applied to it (playbook_redo.h).
  *
- *      head ---> in the cache? ---------------------------> loaded
- *        ^              '--> bullets, proposals ---> head again, the same? ---^
- *        '---------------------------------- changed meanwhile --'            */
+ *      head ---> in the cache? ------------------------------------------------------> loaded
+ *        |              '--> an earlier one? ---> changes ---> proposals, if any ---v     ^
+ *        |                         '------------> bullets ---> proposals ---> head again, the same?
+ *        '<------------------------------------- changed meanwhile ---------------------' */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
 
@@ -36,8 +38,10 @@ struct playbook_load {
     struct store *store;
     struct store_scan scan;
     struct job job;
-    struct status found; /* of the rows, before the head is confirmed */
-    char letter;         /* whose rows are read */
+    struct status found;   /* of the rows, before the head is confirmed */
+    struct playbook *base; /* the earlier one; NULL: bullets are read */
+    bool base_failed;      /* changes could not be applied to it */
+    char letter;           /* whose rows are read */
     char last[STORE_KEY_MAX + 1];
     size_t last_size;
     unsigned tries;

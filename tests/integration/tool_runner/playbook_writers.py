@@ -10,7 +10,7 @@ import time
 import grpc
 
 from runner import Runner, SLOW, check, checks, expect
-from playbook_client import Playbooks, add, count
+from playbook_client import JSON, Playbooks, add, count
 from playbook_checks import equal, history_is_consistent, saying
 from redis_server import RedisServer
 
@@ -123,6 +123,34 @@ with contextlib.ExitStack() as stack:
             if i % 10 == 9:
                 writer.delete("seen")
                 expect(not any(p.dataset == "seen" for p in reader.call("ListPlaybooks").playbooks), "it is still there")
+
+    @check("Redis: what one tool-runner changes costs the other the changes alone, and gives every byte that the whole has; proposals too")
+    def _():
+        clients, chance = [Playbooks(one), Playbooks(two)], random.Random(seed)
+        ids = list(clients[0].put("caught", bullets=[{"section": f"s{i % 7}", "content": f"lesson {i} of {i * 7919 % 997}"} for i in range(300)]).new_ids)
+        clients[1].get("caught")
+        before = [client.runner.metric("renga_playbook_caught_up_total") for client in clients]
+        proposed = 0
+        for i in range(60):
+            writer, reader = clients if chance.random() < 0.5 else reversed(clients)
+            if i % 20 == 19:
+                writer.restore("caught", chance.randrange(1, writer.get("caught").revision))
+            elif i % 7 == 6:
+                writer.put("caught", remove_ids=chance.sample(ids, 3))
+            elif i % 7 == 5:  # as JSON it keeps times and places, and replaces all
+                writer.put("caught", text=writer.get("caught", format=JSON).text, format=JSON, replace=True)
+            elif i % 7 == 4:  # a number differs: it is proposed
+                writer.put("caught", operations=[add("s1", f"Wait at most {i} seconds before the connection is given up and made anew.")])
+            else:
+                ids.append(writer.put("caught", operations=[add(f"t{i}", f"fresh lesson {i} {chance.random()}"), count(writer.get("caught").bullets[0].id, helpful=1)]).results[0].id)
+            equal(reader.get("caught").SerializeToString(), writer.get("caught").SerializeToString(), f"what the other has after change {i}")
+            proposed = max(proposed, len(reader.get("caught").proposals))
+        again = [client.runner.metric("renga_playbook_caught_up_total") - had for client, had in zip(clients, before)]
+        expect(min(again) > 15, f"{again} of 60 changes")
+        expect(proposed, "nothing was proposed")
+        with Runner(None, record) as fresh:
+            equal(Playbooks(fresh).get("caught").SerializeToString(), clients[0].get("caught").SerializeToString(), "what is in the store")
+        return f"{again} caught up, seed {seed}"
 
     @check("SQLite: of a stream of changes under kill -9 each is applied once and whole")
     def _():

@@ -72,19 +72,20 @@ static void desk_close(struct desk *desk)
 static void counts_come_first_and_then_the_operations_of_the_model(void **state)
 {
     struct desk desk;
-    desk_open(&desk,
-              "[" ADD
-              ",{\"kind\":\"UPDATE\",\"ids\":[\"a-1\"],\"content\":\"Sort by name.\",\"reason\":\"clearer\"}," DELETE(
-                  "a-2") "]",
-              "[" TAG("a-1", "HELPFUL") "," TAG("a-2", "HARMFUL") "," TAG("a-1", "HELPFUL") "," TAG(
-                  "a-3", "NEUTRAL") "," TAG("gone", "HELPFUL") "]");
+    desk_open(
+        &desk,
+        "[" ADD
+        ",{\"kind\":\"UPDATE\",\"ids\":[\"a-1\"],\"content\":\"Sort by name.\",\"reason\":\"clear\\u0007er\"}," DELETE(
+            "a-2") "]",
+        "[" TAG("a-1", "HELPFUL") "," TAG("a-2", "HARMFUL") "," TAG("a-1", "HELPFUL") "," TAG("a-3", "NEUTRAL") "," TAG(
+            "gone", "HELPFUL") "]");
     assert_int_equal(desk_make(&desk), CURATION_CHECKED);
     assert_int_equal(desk.curation.count, 5);
     assert_string_equal(desk.curation.list[0]->ids[0], "a-1");
     assert_int_equal(desk.curation.list[0]->helpful, 2);
     assert_int_equal(desk.curation.list[1]->harmful, 1);
     assert_int_equal(desk.curation.list[2]->kind, RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_ADD);
-    assert_string_equal(desk.curation.list[3]->reason, "clearer");
+    assert_string_equal(desk.curation.list[3]->reason, "clear er");
     assert_int_equal(desk.curation.list[4]->kind, RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_DELETE);
     desk_close(&desk);
 }
