@@ -140,7 +140,7 @@ with contextlib.ExitStack() as stack:
             elif i % 7 == 5:  # as JSON it keeps times and places, and replaces all
                 writer.put("caught", text=writer.get("caught", format=JSON).text, format=JSON, replace=True)
             elif i % 7 == 4:  # a number differs: it is proposed
-                writer.put("caught", operations=[add("s1", f"Wait at most {i} seconds before the connection is given up and made anew.")])
+                writer.put("caught", operations=[add("s1", f"Always check the sum of the invoice against the order before you send the payment to the supplier in euro {i}.")])
             else:
                 ids.append(writer.put("caught", operations=[add(f"t{i}", f"fresh lesson {i} {chance.random()}"), count(writer.get("caught").bullets[0].id, helpful=1)]).results[0].id)
             equal(reader.get("caught").SerializeToString(), writer.get("caught").SerializeToString(), f"what the other has after change {i}")
