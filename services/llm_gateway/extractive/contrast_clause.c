@@ -98,6 +98,9 @@ static struct text without_kind(struct text text)
 static struct text core_of(struct text said, bool relative)
 {
     said = split_trim(said, marks);
+    if (relative && split_match_before(said, said.length, (const char *const[]){"な", "なの", NULL})) /* 年上なのは */
+        return split_part(
+            said, 0, said.length - split_match_before(said, said.length, (const char *const[]){"なの", "な", NULL}));
     size_t length = split_match_before(said, said.length, endings);
     struct text core = split_part(said, 0, length < said.length ? said.length - length : said.length);
     return relative ? without_kind(said.length > 3 &&
@@ -126,6 +129,13 @@ bool contrast_clause_compares(struct text said)
            adverb_in(core, amounts, &length) < core.length || split_match_any(core, 0, mores);
 }
 
+bool contrast_clause_is_bare(struct text said)
+{
+    struct text core = without_mores(core_of(said, false));
+    size_t length = comparative_before(core).length;
+    return length && length == core.length;
+}
+
 #define T(words) ((struct text){words, sizeof words - 1})
 #define END      ((struct text){NULL, 0})
 
@@ -136,6 +146,10 @@ static struct text degree_part(struct split *split, const struct contrast_clause
     static const char *const particles[] = {"が", "の", "は", "も", NULL};
     struct text adjective = split_part(core, core.length - degree.length, core.length);
     struct text noun = without_mores_behind(split_part(core, 0, core.length - degree.length));
+    static const char *const places[] = {"に", "へ", "から", "まで", "と", NULL};
+    if (split_match_before(noun, noun.length, places)) /* 日本に近い */
+        return split_concat(
+            split->arena, (const struct text[]){thing, T("は"), noun, T("どのくらい"), adjective, T("ですか？"), END});
     size_t particle = split_match_before(noun, noun.length, particles);
     noun = without_mores_behind(split_part(noun, 0, noun.length - particle));
     if (!noun.length || clause->noun.length)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define THING_WORDS_MAX 14
+#define LOWER_WORDS_MAX 4 /* of a name's end in lower case */
 
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(whiches, "which", "who", "what", "whose", "where");
@@ -115,6 +116,31 @@ static size_t name_end(const struct tokens *tokens, size_t from, size_t to)
     return end;
 }
 
+static size_t find_comparative(const struct tokens *tokens, size_t from)
+{
+    while (from < tokens->count && !contrast_has_comparative(tokens, from, from + 1))
+        from++;
+    return from;
+}
+
+/* The begin of a predicate behind a name in lower case ("Classical music founded first"): the verb of its comparative.
+ * `support`: it begins with "does" or so, and a plain verb follows. */
+static size_t predicate_begin(const struct tokens *tokens, size_t end, bool support)
+{
+    static const char *const articles[] = {"the", "a", "an", "much", NULL};
+    size_t begin = find_comparative(tokens, end);
+    if (begin == tokens->count)
+        return end;
+    begin -= begin > end && token_is(tokens, begin - 1, articles);
+    bool verb = begin > end && (support || contrast_is_verb(tokens, begin - 1));
+    begin -= verb;
+    for (size_t i = end; i < begin;
+         i++) /* "rights" is a noun before "died first", and "gives" a verb before "text first" */
+        if (token_is(tokens, i, small) || token_is_name(tokens, i) || (!verb && contrast_is_verb(tokens, i)))
+            return end;
+    return begin;
+}
+
 /* ---- forms ------------------------------------------------------------------------------------------------------- */
 
 struct reading {
@@ -210,12 +236,15 @@ static bool read_of(struct reading *reading, size_t at)
     for (joint = of_at + 2; joint < tokens->count && !token_is(tokens, joint, joins); joint++)
         if (token_is(tokens, joint, auxiliaries))
             return false;
-    if (name_end(tokens, of_at + 1, joint) < joint) /* "which option of groff gives text and …" */
-        return false;
+    bool named = name_end(tokens, of_at + 1, joint) == joint; /* "which option of groff gives text and …": not named */
     size_t end = joint < tokens->count ? name_end(tokens, joint + 1, tokens->count) : joint;
     while (end < tokens->count && token_is(tokens, end, joins)) /* "of Simon and Garfunkel and Oasis" */
         end = name_end(tokens, end + 1, tokens->count);
-    if (end >= tokens->count || end == joint + 1 ||
+    size_t verb = end;
+    while (verb < tokens->count && verb < end + LOWER_WORDS_MAX && !token_is(tokens, verb, auxiliaries))
+        verb++;
+    end = token_is(tokens, verb, auxiliaries) ? verb : predicate_begin(tokens, end, false);
+    if (end >= tokens->count || end == joint + 1 || (!named && !contrast_has_comparative(tokens, end, tokens->count)) ||
         !read_pair(tokens, (struct range){of_at + 1, end}, joins, &reading->pair))
         return false;
     reading->predicate = (struct range){end, tokens->count};
@@ -252,6 +281,7 @@ static bool read_inside(struct reading *reading)
     size_t end = name_end(tokens, joint + 1, tokens->count);
     if (end + 1 < tokens->count && strcmp(tokens->list[end].word, tokens->list[joint - 1].word) == 0)
         end++; /* "the Tacoma railway or the Everett railway" */
+    end = predicate_begin(tokens, end, token_is(tokens, 0, supports));
     reading->pair = (struct pair){without_ends(tokens, (struct range){1, joint}), {joint + 1, end}};
     reading->predicate = (struct range){end, tokens->count};
     reading->inverted = true;
@@ -270,18 +300,26 @@ static bool read_than(struct reading *reading)
     if (at + 1 >= tokens->count)
         return false;
     bool order = token_is(tokens, at, before);
-    size_t end = name_end(tokens, 1, at);
+    size_t end = predicate_begin(tokens, name_end(tokens, 1, at), token_is(tokens, 0, supports));
     reading->pair = (struct pair){{1, end}, {at + 1, tokens->count}};
     reading->predicate = (struct range){end, order ? at + 1 : at};
     reading->inverted = true;
     if (token_is(tokens, tokens->count - 1, (const char *const[]){"does", "do", "did", "is", "was", "has", NULL}))
         reading->pair.other.to--;
-    bool named = token_is_name(tokens, end - 1) && token_is_name(tokens, reading->pair.other.to - 1) &&
-                 !(tokens->text.bytes[tokens->list[at + 1].begin] >= '0' &&
-                   tokens->text.bytes[tokens->list[at + 1].begin] <= '9');
-    return end < reading->predicate.to && contrast_has_comparative(tokens, end, reading->predicate.to) &&
-           (named || (!order && reading->pair.other.to - at <= 4)) && range_is_thing(tokens, reading->pair.one) &&
-           name_end(tokens, at + 1, tokens->count) >= reading->pair.other.to &&
+    bool other_named = false;
+    for (size_t i = at + 1; i < reading->pair.other.to; i++)
+        other_named |=
+            tokens->text.bytes[tokens->list[i].begin] >= 'A' && tokens->text.bytes[tokens->list[i].begin] <= 'Z';
+    bool number =
+        tokens->text.bytes[tokens->list[at + 1].begin] >= '0' && tokens->text.bytes[tokens->list[at + 1].begin] <= '9';
+    bool named = token_is_name(tokens, 1) || token_is(tokens, 1, (const char *const[]){"the", NULL});
+    static const char *const amounts[] = {"a", "an", "one", "half", "million", "billion", "percent", NULL};
+    bool plain = !number && !token_is(tokens, at + 1, amounts) && reading->pair.other.to - at <= 4;
+    for (size_t i = at + 1; i < tokens->count; i++)
+        if (token_is(tokens, i, auxiliaries) && i < reading->pair.other.to)
+            return false;
+    return end > 1 && end < reading->predicate.to && contrast_has_comparative(tokens, end, reading->predicate.to) &&
+           ((named && other_named) || (!order && plain)) && range_is_thing(tokens, reading->pair.one) &&
            range_is_thing(tokens, reading->pair.other);
 }
 
@@ -317,7 +355,7 @@ static bool contrast_read(struct reading *reading)
         return read_of(reading, at) || read_behind(reading, at);
     for (at = 1; at < tokens->count; at++)
         if (token_is(tokens, at, whiches) && (tokens->list[at - 1].stopped || token_is(tokens, 0, openings)))
-            return read_before(reading, at);
+            return read_before(reading, at) || read_of(reading, at) || read_behind(reading, at);
     return false;
 }
 

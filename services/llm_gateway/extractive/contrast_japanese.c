@@ -12,7 +12,8 @@
 
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(whiches, "どちら", "どっち", "いずれ", "何れ", "どれ", "誰", "だれ", "どの");
-LIST(two, "どちら", "どっち");
+LIST(two, "どちら", "どっち", "いずれ", "何れ");
+LIST(one_of_two, "が", "の", "か", "です", "で", "に", "は", "を");
 LIST(not_which, "どちらも", "どちらに対しても", "どちらにも", "どちらでも", "どちらとも", "どちらへも", "どちらからも",
      "どっちも", "いずれも", "いずれにも", "いずれは", "いずれかの", "いずれかに", "いずれかが", "誰も", "誰にも",
      "どれも", "どちらかというと", "どちらかといえば", "どちらかと", "どちら様", "どちらかの", "どちらかに",
@@ -23,11 +24,12 @@ LIST(links, "のうち", "の内", "の中で", "のなかで", "とでは", "�
      "の二国", "の両国", "の両方", "って");
 LIST(groups, "のうち", "の内で", "の中で", "を比べ", "を比較", "とでは", "では");
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "!", "！");
-LIST(trailing, "があります", "がある", "について", "とでは", "のうちで", "のうち", "では", "とで", "とは", "って",
-     "だと", "なら", "のほう", "の方", "の", "は", "が", "で", "と", "、", "，", ",", "：", ":", "—", "―", "－", "か");
-LIST(leads, "すみませんが、", "すみません、", "教えてください。", "教えて、", "質問です。", "質問ですが、", "では、",
-     "さて、", "ところで、", "ちなみに、", "ちなみに", "もし、", "次の二つのうち、", "仮に", "なお、", "それでは、",
-     "あの、", "えっと、");
+LIST(trailing, "があります", "がある", "について", "とでは", "のうちで", "のうち", "の間", "では", "とで", "とは",
+     "って", "だと", "なら", "のほう", "の方", "の", "は", "が", "で", "と", "、", "，", ",", "：", ":", "—", "―", "－",
+     "か");
+LIST(leads, "もし", "すみませんが、", "すみません、", "教えてください。", "教えて、", "質問です。", "質問ですが、",
+     "では、", "さて、", "ところで、", "ちなみに、", "ちなみに", "もし、", "次の二つのうち、", "仮に", "なお、",
+     "それでは、", "あの、", "えっと、");
 LIST(items, "ですか", "でしょうか", "だろうか", "か", "では", "で", "のうち", "の中で", "なら", "の二つ", "です",
      "だと");
 LIST(asks_only, "なのでしょうか", "なんでしょうか", "でしょうか", "なのですか", "になりますか", "なんですか",
@@ -74,6 +76,8 @@ static bool asks_nothing_more(struct text behind)
 {
     behind = split_trim(behind, edges);
     behind = without_end(behind, politely);
+    size_t of = split_match(behind, 0, "の"), kind = of ? split_match_any(behind, of, kinds) : 0;
+    behind = split_part(behind, kind ? of + kind : 0, behind.length);
     size_t length = split_match_any(behind, 0, asks_only);
     return !behind.length || length == behind.length;
 }
@@ -215,6 +219,18 @@ static bool has_topic(const struct marked *marked, size_t from, size_t to)
     return false;
 }
 
+/* 「AとBが始まったのは」: the end of the pair; 始まったの goes to the clause. 0: it is another form. */
+static size_t event_of(const struct marked *marked, size_t from, size_t to, struct contrast_clause *clause)
+{
+    struct text before = split_trim(split_part(marked->text, 0, to), edges);
+    size_t length, at = split_find(marked, from, to, (const char *const[]){"が", NULL}, &length);
+    if (!split_match_before(before, before.length, (const char *const[]){"のは", NULL}) ||
+        at + length >= before.length || !contrast_clause_is_bare(clause->said))
+        return 0;
+    clause->noun = split_part(marked->text, at + length, before.length - strlen("は"));
+    return at;
+}
+
 /* The pair stands before the which-word. */
 static bool pair_before(const struct marked *marked, size_t begin, size_t which, struct text behind,
                         struct contrast *contrast)
@@ -254,11 +270,13 @@ static bool pair_before(const struct marked *marked, size_t begin, size_t which,
         bool relative;
         clause->noun = front_clause(middle, &relative);
     }
+    if (!only && link == which && (length = event_of(marked, joint, which, clause)))
+        end = length;
     if (clause->particle.length && !front && has_topic(marked, begin, joint))
         return false;
     struct text pair = without_end(split_part(text, begin, end), trailing);
     size_t from = offset_of(marked, pair), to = from + pair.length;
-    if (!clause->noun.length && !clause->relative)
+    if (!clause->noun.length && !clause->relative && contrast_clause_is_bare(clause->said))
         to = without_attribute(text, from, to, clause);
     return clause->said.length && contrast_pair(marked, from, to, contrast);
 }
@@ -286,11 +304,29 @@ static size_t find_which(const struct marked *marked, size_t begin, size_t *leng
     size_t at = begin, to = marked->text.length, ignored;
     size_t group = split_find(marked, begin, to, groups, &ignored);
     while ((at = split_find(marked, at, to, whiches, length)) < to) {
-        if (!split_match_any(marked->text, at, not_which) && (split_match_any(marked->text, at, two) || group < at))
+        bool adverb = split_match_any(marked->text, at, (const char *const[]){"いずれ", "何れ", NULL}) &&
+                      !split_match_any(marked->text, at + *length, one_of_two);
+        if (!adverb && !split_match_any(marked->text, at, not_which) &&
+            (split_match_any(marked->text, at, two) || group < at))
             return at;
         at += *length;
     }
     return to;
+}
+
+/* 「人口が多いのはAですか、それともBですか」 */
+static bool pair_of_choice(const struct marked *marked, struct contrast *contrast)
+{
+    struct text text = marked->text;
+    size_t length, at = split_find(marked, 0, text.length, (const char *const[]){"それとも", NULL}, &length);
+    size_t front = at < text.length ? front_end(marked, at) : 0;
+    if (!front)
+        return false;
+    contrast->clause.said = front_clause(split_part(text, 0, front), &contrast->clause.relative);
+    struct text pair = without_end(split_part(text, front, text.length), items);
+    size_t begin = offset_of(marked, pair);
+    return contrast->clause.relative && contrast_clause_compares(contrast->clause.said) &&
+           contrast_pair(marked, begin, begin + pair.length, contrast);
 }
 
 static bool contrast_read(const struct marked *marked, struct contrast *contrast)
@@ -298,7 +334,7 @@ static bool contrast_read(const struct marked *marked, struct contrast *contrast
     struct text text = marked->text;
     size_t length, begin = split_match_any(text, 0, leads), which = find_which(marked, begin, &length);
     if (which == text.length)
-        return contrast_than(marked, begin, contrast);
+        return pair_of_choice(marked, contrast) || contrast_than(marked, begin, contrast);
     struct text behind = split_part(text, which + length, text.length);
     if (split_trim(split_part(text, begin, which), edges).length == 0)
         return pair_behind(marked, which + length, contrast);

@@ -173,6 +173,11 @@ bool contrast_pair(const struct marked *marked, size_t begin, size_t end, struct
 /* 「『A』と『B』の放送は」: the attribute stands behind the second quotation. */
 void contrast_take_attribute(const struct marked *marked, struct contrast *contrast)
 {
+    struct text *one = &contrast->one, noun = contrast->clause.noun;
+    if (noun.length && one->length > noun.length + 3 && /* 「Aの人口とBの人口」 */
+        memcmp(one->bytes + one->length - noun.length, noun.bytes, noun.length) == 0 &&
+        split_match_before(*one, one->length - noun.length, (const char *const[]){"の", NULL}))
+        one->length -= noun.length + strlen("の");
     size_t begin = (size_t)(contrast->other.bytes - marked->text.bytes), end = begin + contrast->other.length,
            at = begin;
     while (at < end && marked->quoted[at] == MARK_QUOTE)

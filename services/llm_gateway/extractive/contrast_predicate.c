@@ -159,12 +159,16 @@ static struct text base_of(struct split *split, const struct tokens *tokens, siz
 
 bool contrast_is_verb(const struct tokens *tokens, size_t at)
 {
+    static const char *const participles[] = {"born",  "built", "written", "known", "seen",  "begun",
+                                              "shown", "drawn", "sung",    "made",  "found", "sold",
+                                              "held",  "taken", "given",   "come",  "gone",  NULL};
     const char *word = tokens->list[at].word;
     size_t length = strlen(word);
     for (size_t i = 0; i < sizeof irregular / sizeof *irregular; i++)
         if (strcmp(irregular[i].past, word) == 0)
             return true;
-    return length > 3 && ((word[length - 1] == 's' && word[length - 2] != 's') || strcmp(word + length - 2, "ed") == 0);
+    return token_is(tokens, at, participles) || (length > 3 && ((word[length - 1] == 's' && word[length - 2] != 's') ||
+                                                                strcmp(word + length - 2, "ed") == 0));
 }
 
 static bool is_past(const struct tokens *tokens, size_t at)
@@ -299,6 +303,10 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
     struct text base = supported ? tokens_between(tokens, verb, verb + 1) : base_of(split, tokens, verb);
     size_t order = find_order(tokens, verb + 1, to), more = find_word(tokens, verb + 1, to, mores);
     size_t degree = find_degree(tokens, verb + 1, to);
+    if (token_is(tokens, verb, had) && token_is(tokens, verb + 1, (const char *const[]){"been", NULL})) {
+        support = auxiliary(split, tokens, verb++);
+        base = text_of("been");
+    }
     if (order < to)
         return ask(split, (const struct text[]){text_of("When"), support, thing, base,
                                                 rest_without(split, tokens, verb + 1, to, order), END});
@@ -308,6 +316,9 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
     if (degree < to && plain_degree(tokens, degree) && (degree + 1 == to || token_is(tokens, degree + 1, small)))
         return ask(split, (const struct text[]){text_of("How"), text_of(plain_degree(tokens, degree)), support, thing,
                                                 base, rest_without(split, tokens, verb + 1, to, degree), END});
+    if (more + 1 == to && token_is(tokens, more, (const char *const[]){"more", "most", "less", "least", NULL}))
+        return ask(split, (const struct text[]){text_of("How much"), support, thing, base,
+                                                tokens_between(tokens, verb + 1, more), END});
     if (more < to && more + 1 < to) {
         size_t end = find_word(tokens, more + 1, to, small);
         bool plural = is_plural(tokens, more + 1, end);

@@ -137,6 +137,7 @@ struct contrast_clause {
 };
 struct text contrast_clause_part(struct split *split, const struct contrast_clause *clause, struct text thing);
 bool contrast_clause_compares(struct text said);
+bool contrast_clause_is_bare(struct text said); /* a degree or an order without a noun: 広いですか, 先ですか */
 
 struct contrast {
     struct text one, other;

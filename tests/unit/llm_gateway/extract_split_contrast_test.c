@@ -56,6 +56,16 @@ static const char *const japanese[] = {
     "「%A」と「%B」ではどちらが先に出版されましたか？",
     "%AとBとどちらが重いですか？",
     "%AとBのうち、より多くの観客を集めたのはどちらでしょうか？",
+    "%AとB、年上なのはどちらですか？",
+    "%AとBのどちらが日本に近いですか。",
+    "%AとBではどちらの方が早く建てられましたか？",
+    "%AとBのいずれが先に成立したか。",
+    "%Aの人口と%Bの人口ではどちらが多いですか？",
+    "人口が多いのは%Aですか、それともBですか？",
+    "%AとB、先に生まれたのはどちらの人物ですか？",
+    "%AとBが始まったのはどちらが先ですか？",
+    "%AとBの間では、どちらが広いですか？",
+    "%Aもしくは%B、どちらがより安価ですか？",
     NULL,
 };
 
@@ -150,6 +160,14 @@ static const char *const english[] = {
     "Out of %A and %B, who was born earlier?",
     "Which is the oldest, %A or %B?",
     "Which of these two is higher, %A or %B?",
+    "In terms of area, which is larger, %A or %B?",
+    "Which between %A and %B is older?",
+    "Is the population of %A larger than the population of %B?",
+    "Which has been around longer, %A or %B?",
+    "Was %A born earlier than %B?",
+    "Which costs more, %A or %B?",
+    "Which one of %A and %B was published first?",
+    "Tell me which is larger, %A or %B.",
     NULL,
 };
 
