@@ -99,6 +99,7 @@ static int eval_questions_asked(struct eval *eval)
     struct index index = {0};
     if (!eval_read_files(eval))
         return COMMAND_USAGE;
+    eval->words = eval_words(config_string(eval->way.config, "language"), &eval->questions);
     int code = index_bring_documents(&index, &eval->way, eval->way.terminal && !eval->quiet, &eval->collection);
     if (code != COMMAND_OK)
         return code;

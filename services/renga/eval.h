@@ -117,16 +117,16 @@ void eval_score_error(struct eval_score *score, const struct eval_question *ques
 /* Copies the texts of a result that a report shows, cut to its bounds. */
 void eval_row_keep(struct eval_row *row, const Renga__V1__AgentResult *result, struct arena *arena);
 
-extern const char *const eval_why_names[EVAL_WHYS];  /* "wrong_file" */
-extern const char *const eval_why_titles[EVAL_WHYS]; /* "Answered from another file" */
-extern const char *const eval_class_names[3];        /* "answerable" */
+extern const char *const eval_why_names[EVAL_WHYS]; /* "wrong_file" */
+extern const char *const eval_class_names[3];       /* "answerable" */
 
 /* ---- figures (eval_figures.c) ------------------------------------------------------------------------------------ */
 
 enum eval_kind { EVAL_SHARE, EVAL_MEAN, EVAL_RATIO, EVAL_QUANTILE };
 
 struct eval_figure {
-    const char *name, *title;
+    const char *name;
+    const char *titles[2]; /* English, Japanese; at most 30 columns */
     enum eval_kind kind;
     bool lower_is_better;
     double share;     /* of EVAL_QUANTILE */
@@ -136,6 +136,21 @@ struct eval_figure {
 };
 extern const struct eval_figure eval_figures[];
 extern const size_t eval_figure_count;
+
+/* ---- fixed texts (eval_words.c) ---------------------------------------------------------------------------------- */
+
+struct eval_words {
+    const char *tag;
+    const char *whys[EVAL_WHYS];
+    const char *title, *asked, *right, *failed, *unusable, *interrupted;
+    const char *columns[5], *changes[4]; /* of the two tables */
+    const char *all, *against, *common, *test, *better, *worse, *became, *lost;
+    const char *line[2]; /* before and after the number */
+    const char *expected, *from, *none, *answer, *cited, *nearest, *run, *more;
+};
+/* In a language, or in that of most questions if it is NULL. */
+const struct eval_words *eval_words(const char *language, const struct eval_questions *questions);
+const char *eval_title(const struct eval_words *words, const struct eval_figure *figure);
 
 struct eval_result {
     const struct eval_figure *figure;
@@ -184,6 +199,7 @@ struct eval {
     ProtobufCService *helpdesk;
     const char *path; /* of the questions */
     const char *collection;
+    const struct eval_words *words;
     struct eval_questions questions;
     struct eval_rows rows; /* one for each question, in the same order */
     size_t asked, failed, right;
@@ -210,6 +226,7 @@ void eval_view_end(struct eval *eval);
 void eval_put_json(struct buffer *out, const struct eval *eval);
 /* eval_report.c, eval_html.c: at most EVAL_REPORT_MAX bytes; the worst of many failures stand in JSON alone. */
 #define EVAL_REPORT_MAX ((size_t)5 << 20)
+void eval_put_counts(struct buffer *out, const struct eval *eval);
 void eval_put_markdown(struct buffer *out, const struct eval *eval);
 void eval_put_html(struct buffer *out, const struct eval *eval);
 /* eval_output.c: false, after an error message, if a file of --report could not be written. */

@@ -69,15 +69,23 @@ static void eval_html_interval(struct buffer *out, const struct eval_figure *fig
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+static void eval_html_head(struct buffer *out, const char *const *titles, size_t count)
+{
+    buffer_print(out, "<table>\n<tr>");
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(out, "<th>%s</th>", titles[i]);
+    buffer_print(out, "</tr>\n");
+}
+
 static void eval_html_results(struct buffer *out, const struct eval *eval)
 {
-    buffer_print(out, "<table>\n<tr><th>Figure</th><th>Of</th><th>Value</th><th>95 %</th><th>Questions</th></tr>\n");
+    eval_html_head(out, eval->words->columns, 5);
     for (size_t i = 0; i < eval->result_count; i++) {
         const struct eval_result *result = &eval->results[i];
         char count[32];
         snprintf(count, sizeof count, "%zu", result->count);
-        buffer_printf(out, "<tr><td>%s</td><td>", result->figure->title);
-        eval_html_text(out, result->group, TEXT_CUT);
+        buffer_printf(out, "<tr><td>%s</td><td>", eval_title(eval->words, result->figure));
+        eval_html_text(out, strcmp(result->group, "all") == 0 ? eval->words->all : result->group, TEXT_CUT);
         buffer_print(out, "</td>");
         eval_html_value(out, result->figure, result->interval.value);
         eval_html_interval(out, result->figure, &result->interval);
@@ -87,14 +95,14 @@ static void eval_html_results(struct buffer *out, const struct eval *eval)
     buffer_print(out, "</table>\n");
 }
 
-static void eval_html_change(struct buffer *out, const struct eval_change *change)
+static void eval_html_change(struct buffer *out, const struct eval_words *words, const struct eval_change *change)
 {
-    buffer_printf(out, "<tr><td>%s</td>", change->figure->title);
+    buffer_printf(out, "<tr><td>%s</td>", eval_title(words, change->figure));
     eval_html_value(out, change->figure, change->before);
     eval_html_value(out, change->figure, change->after);
     if (change->figure->kind == EVAL_SHARE)
-        buffer_printf(out, "<td class=\"n\">%zu better, %zu worse, p = %.3f</td>", change->better, change->worse,
-                      change->chance);
+        buffer_printf(out, "<td class=\"n\">%s %zu, %s %zu, p = %.3f</td>", words->better, change->better, words->worse,
+                      change->worse, change->chance);
     else if (change->figure->kind != EVAL_QUANTILE)
         eval_html_interval(out, change->figure, &change->change);
     else
@@ -110,7 +118,7 @@ static void eval_html_turned(struct buffer *out, const struct eval *eval, const 
     buffer_printf(out, "<details><summary>%s (%zu)</summary>\n<ul>\n", title, count);
     for (size_t i = 0; i < count && out->length + 2 * ITEM_MAX < EVAL_REPORT_MAX; i++) {
         const struct eval_question *question = eval->rows.list[rows[i]].question;
-        buffer_printf(out, "<li>line %zu: ", question->line);
+        buffer_printf(out, "<li>%s%zu%s: ", eval->words->line[0], question->line, eval->words->line[1]);
         eval_html_text(out, question->text, TEXT_CUT);
         buffer_print(out, "</li>\n");
     }
@@ -120,57 +128,57 @@ static void eval_html_turned(struct buffer *out, const struct eval *eval, const 
 static void eval_html_against(struct buffer *out, const struct eval *eval)
 {
     const struct eval_against *against = &eval->against;
-    buffer_print(out, "<h2>Against ");
+    buffer_printf(out, "<h2>%s", eval->words->against);
     eval_html_text(out, against->path, TEXT_CUT);
-    buffer_printf(out,
-                  "</h2>\n<p>%zu questions of both. p is McNemar&#39;s exact test; an interval is that of the "
-                  "change.</p>\n<table>\n<tr><th>Figure</th><th>Before</th><th>After</th><th>Change</th></tr>\n",
-                  against->common);
+    buffer_printf(out, "</h2>\n<p>%zu %s. ", against->common, eval->words->common);
+    eval_html_text(out, eval->words->test, SIZE_MAX);
+    buffer_print(out, "</p>\n");
+    eval_html_head(out, eval->words->changes, 4);
     for (size_t i = 0; i < against->change_count; i++)
-        eval_html_change(out, &against->changes[i]);
+        eval_html_change(out, eval->words, &against->changes[i]);
     buffer_print(out, "</table>\n");
-    eval_html_turned(out, eval, "Became right", against->better, against->better_count);
-    eval_html_turned(out, eval, "Are not right any more", against->worse, against->worse_count);
+    eval_html_turned(out, eval, eval->words->became, against->better, against->better_count);
+    eval_html_turned(out, eval, eval->words->lost, against->worse, against->worse_count);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-static void eval_html_expected(struct buffer *out, const struct eval_question *question)
+static void eval_html_expected(struct buffer *out, const struct eval_words *words, const struct eval_question *question)
 {
-    buffer_print(out, "<dt>Expected</dt><dd>");
+    buffer_printf(out, "<dt>%s</dt><dd>", words->expected);
     if (question->class != EVAL_ANSWERABLE)
-        buffer_print(out, "no answer, as the documents do not say it");
+        buffer_print(out, words->none);
     for (size_t i = 0, used = 0; i < question->answer_count && used < TEXT_CUT; i++) {
         buffer_print(out, i ? " / " : "");
         eval_html_text(out, question->answers[i], TEXT_CUT - used);
         used += strlen(question->answers[i]);
     }
     if (question->file) {
-        buffer_print(out, question->answer_count ? " <small>" : "an answer from <small>");
+        buffer_printf(out, "%s<small>", question->answer_count ? " " : words->from);
         eval_html_text(out, question->file, TEXT_CUT);
         buffer_print(out, "</small>");
     }
     buffer_print(out, "</dd>\n");
 }
 
-static void eval_html_row(struct buffer *out, const struct eval_row *row)
+static void eval_html_row(struct buffer *out, const struct eval_words *words, const struct eval_row *row)
 {
     buffer_print(out, "<article>\n<h3>");
     eval_html_text(out, row->question->text, TEXT_CUT);
-    buffer_printf(out, " <small>line %zu</small></h3>\n<dl>\n", row->question->line);
-    eval_html_expected(out, row->question);
-    buffer_print(out, *row->error ? "<dt>Failed</dt><dd>" : "<dt>Answer</dt><dd>");
+    buffer_printf(out, " <small>%s%zu%s</small></h3>\n<dl>\n", words->line[0], row->question->line, words->line[1]);
+    eval_html_expected(out, words, row->question);
+    buffer_printf(out, "<dt>%s</dt><dd>", *row->error ? words->failed : words->answer);
     eval_html_text(out, *row->error ? row->error : row->answer, SIZE_MAX);
     buffer_print(out, "</dd>\n");
     for (size_t i = 0; i < row->citation_count; i++) {
-        buffer_print(out, row->nearest ? "<dt>Nearest</dt><dd><small>" : "<dt>Cited</dt><dd><small>");
+        buffer_printf(out, "<dt>%s</dt><dd><small>", row->nearest ? words->nearest : words->cited);
         eval_html_text(out, row->citations[i].uri, TEXT_CUT);
         buffer_printf(out, row->citations[i].line_from ? ":%d</small> " : "</small> ", row->citations[i].line_from);
         eval_html_text(out, row->citations[i].quote, SIZE_MAX);
         buffer_print(out, "</dd>\n");
     }
     if (*row->run) {
-        buffer_print(out, "<dt>Run</dt><dd><small>");
+        buffer_printf(out, "<dt>%s</dt><dd><small>", words->run);
         eval_html_text(out, row->run, TEXT_CUT);
         buffer_print(out, "</small></dd>\n");
     }
@@ -184,35 +192,35 @@ static void eval_html_failures(struct buffer *out, const struct eval *eval, enum
         count += eval->rows.list[i].asked && eval->rows.list[i].score.why == why;
     if (!count)
         return;
-    buffer_printf(out, "<details open><summary>%s (%zu)</summary>\n", eval_why_titles[why], count);
+    buffer_printf(out, "<details open><summary>%s (%zu)</summary>\n", eval->words->whys[why], count);
     for (size_t i = 0; i < eval->rows.count && out->length + ITEM_MAX < EVAL_REPORT_MAX; i++)
         if (eval->rows.list[i].asked && eval->rows.list[i].score.why == why) {
-            eval_html_row(out, &eval->rows.list[i]);
+            eval_html_row(out, eval->words, &eval->rows.list[i]);
             shown++;
         }
     if (shown < count)
-        buffer_printf(out, "<p>%zu more are in the results as JSON.</p>\n", count - shown);
+        buffer_printf(out, "<p>%zu %s</p>\n", count - shown, eval->words->more);
     buffer_print(out, "</details>\n");
 }
 
 void eval_put_html(struct buffer *out, const struct eval *eval)
 {
-    buffer_print(out, "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                      "'unsafe-inline'\">\n<title>Evaluation: ");
+    const struct eval_words *words = eval->words;
+    buffer_printf(out,
+                  "<!doctype html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                  "'unsafe-inline'\">\n<title>%s",
+                  words->tag, words->title);
     eval_html_text(out, eval->path, TEXT_CUT);
-    buffer_printf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>Evaluation: ", eval_style);
+    buffer_printf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>%s", eval_style, words->title);
     eval_html_text(out, eval->path, TEXT_CUT);
-    buffer_printf(out, "</h1>\n<p>%zu of %zu questions were asked, %zu are right, %zu failed", eval->asked,
-                  eval->questions.count, eval->right, eval->failed);
-    if (eval->questions.bad)
-        buffer_printf(out, "; %zu lines of the file could not be used", eval->questions.bad);
-    buffer_print(out, eval->interrupted ? "; it was interrupted.</p>\n" : ".</p>\n");
+    buffer_print(out, "</h1>\n<p>");
+    eval_put_counts(out, eval);
+    buffer_print(out, "</p>\n");
     eval_html_results(out, eval);
     if (eval->against.path)
         eval_html_against(out, eval);
-    buffer_print(out, eval->right < eval->asked ? "<h2>Not right</h2>\n" : "");
     for (int why = EVAL_NOT_FOUND; why < EVAL_WHYS; why++)
         eval_html_failures(out, eval, (enum eval_why)why);
     buffer_print(out, "</body>\n</html>\n");

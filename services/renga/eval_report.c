@@ -39,27 +39,30 @@ static void eval_md_interval(struct buffer *out, const struct eval_figure *figur
 
 static void eval_md_results(struct buffer *out, const struct eval *eval)
 {
-    buffer_print(out, "| figure | of | value | 95 % | questions |\n|---|---|--:|--:|--:|\n");
+    const char *const *columns = eval->words->columns;
+    buffer_printf(out, "| %s | %s | %s | %s | %s |\n|---|---|--:|--:|--:|\n", columns[0], columns[1], columns[2],
+                  columns[3], columns[4]);
     for (size_t i = 0; i < eval->result_count; i++) {
         const struct eval_result *result = &eval->results[i];
         char value[32];
         eval_put_value(result->figure, result->interval.value, value, sizeof value);
-        buffer_printf(out, "| %s | ", result->figure->title);
-        eval_md_text(out, result->group, TEXT_CUT);
+        buffer_printf(out, "| %s | ", eval_title(eval->words, result->figure));
+        eval_md_text(out, strcmp(result->group, "all") == 0 ? eval->words->all : result->group, TEXT_CUT);
         buffer_printf(out, " | **%s** | ", value);
         eval_md_interval(out, result->figure, &result->interval);
         buffer_printf(out, " | %zu |\n", result->count);
     }
 }
 
-static void eval_md_change(struct buffer *out, const struct eval_change *change)
+static void eval_md_change(struct buffer *out, const struct eval_words *words, const struct eval_change *change)
 {
     char before[32], after[32];
     eval_put_value(change->figure, change->before, before, sizeof before);
     eval_put_value(change->figure, change->after, after, sizeof after);
-    buffer_printf(out, "| %s | %s | %s | ", change->figure->title, before, after);
+    buffer_printf(out, "| %s | %s | %s | ", eval_title(words, change->figure), before, after);
     if (change->figure->kind == EVAL_SHARE)
-        buffer_printf(out, "%zu better, %zu worse, p = %.3f", change->better, change->worse, change->chance);
+        buffer_printf(out, "%s %zu, %s %zu, p = %.3f", words->better, change->better, words->worse, change->worse,
+                      change->chance);
     else if (change->figure->kind != EVAL_QUANTILE)
         eval_md_interval(out, change->figure, &change->change);
     buffer_print(out, " |\n");
@@ -73,7 +76,7 @@ static void eval_md_turned(struct buffer *out, const struct eval *eval, const ch
     buffer_printf(out, "\n%s (%zu):\n\n", title, count);
     for (size_t i = 0; i < count && out->length + 2 * ITEM_MAX < EVAL_REPORT_MAX; i++) {
         const struct eval_question *question = eval->rows.list[rows[i]].question;
-        buffer_printf(out, "- line %zu: ", question->line);
+        buffer_printf(out, "- %s%zu%s: ", eval->words->line[0], question->line, eval->words->line[1]);
         eval_md_text(out, question->text, TEXT_CUT);
         buffer_put(out, '\n');
     }
@@ -82,55 +85,55 @@ static void eval_md_turned(struct buffer *out, const struct eval *eval, const ch
 static void eval_md_against(struct buffer *out, const struct eval *eval)
 {
     const struct eval_against *against = &eval->against;
-    buffer_print(out, "\n## Against ");
+    const char *const *titles = eval->words->changes;
+    buffer_printf(out, "\n## %s", eval->words->against);
     eval_md_text(out, against->path, TEXT_CUT);
-    buffer_printf(out,
-                  "\n\n%zu questions of both. p is McNemar's exact test; an interval is that of the change.\n\n"
-                  "| figure | before | after | change |\n|---|--:|--:|---|\n",
-                  against->common);
+    buffer_printf(out, "\n\n%zu %s. %s\n\n| %s | %s | %s | %s |\n|---|--:|--:|---|\n", against->common,
+                  eval->words->common, eval->words->test, titles[0], titles[1], titles[2], titles[3]);
     for (size_t i = 0; i < against->change_count; i++)
-        eval_md_change(out, &against->changes[i]);
-    eval_md_turned(out, eval, "Became right", against->better, against->better_count);
-    eval_md_turned(out, eval, "Are not right any more", against->worse, against->worse_count);
+        eval_md_change(out, eval->words, &against->changes[i]);
+    eval_md_turned(out, eval, eval->words->became, against->better, against->better_count);
+    eval_md_turned(out, eval, eval->words->lost, against->worse, against->worse_count);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-static void eval_md_expected(struct buffer *out, const struct eval_question *question)
+static void eval_md_expected(struct buffer *out, const struct eval_words *words, const struct eval_question *question)
 {
-    buffer_print(out, "  - expected: ");
+    buffer_printf(out, "  - %s: ", words->expected);
     if (question->class != EVAL_ANSWERABLE)
-        buffer_print(out, "no answer, as the documents do not say it");
+        buffer_print(out, words->none);
     for (size_t i = 0, used = 0; i < question->answer_count && used < TEXT_CUT; i++) {
         buffer_print(out, i ? " / " : "");
         eval_md_text(out, question->answers[i], TEXT_CUT - used);
         used += strlen(question->answers[i]);
     }
     if (question->file) {
-        buffer_print(out, question->answer_count ? ", in " : "an answer from ");
+        buffer_print(out, question->answer_count ? " (" : words->from);
         eval_md_text(out, question->file, TEXT_CUT);
+        buffer_print(out, question->answer_count ? ")" : "");
     }
     buffer_put(out, '\n');
 }
 
-static void eval_md_row(struct buffer *out, const struct eval_row *row)
+static void eval_md_row(struct buffer *out, const struct eval_words *words, const struct eval_row *row)
 {
-    buffer_printf(out, "- **line %zu: ", row->question->line);
+    buffer_printf(out, "- **%s%zu%s: ", words->line[0], row->question->line, words->line[1]);
     eval_md_text(out, row->question->text, TEXT_CUT);
     buffer_print(out, "**\n");
-    eval_md_expected(out, row->question);
-    buffer_print(out, *row->error ? "  - failed: " : "  - answer: ");
+    eval_md_expected(out, words, row->question);
+    buffer_printf(out, "  - %s: ", *row->error ? words->failed : words->answer);
     eval_md_text(out, *row->error ? row->error : row->answer, SIZE_MAX);
     buffer_put(out, '\n');
     for (size_t i = 0; i < row->citation_count; i++) {
-        buffer_print(out, row->nearest ? "  - nearest: " : "  - cited: ");
+        buffer_printf(out, "  - %s: ", row->nearest ? words->nearest : words->cited);
         eval_md_text(out, row->citations[i].uri, TEXT_CUT);
         buffer_printf(out, row->citations[i].line_from ? ":%d — " : " — ", row->citations[i].line_from);
         eval_md_text(out, row->citations[i].quote, SIZE_MAX);
         buffer_put(out, '\n');
     }
     if (*row->run) {
-        buffer_print(out, "  - run: ");
+        buffer_printf(out, "  - %s: ", words->run);
         eval_md_text(out, row->run, TEXT_CUT);
         buffer_put(out, '\n');
     }
@@ -143,25 +146,35 @@ static void eval_md_failures(struct buffer *out, const struct eval *eval, enum e
         count += eval->rows.list[i].asked && eval->rows.list[i].score.why == why;
     if (!count)
         return;
-    buffer_printf(out, "\n## %s (%zu)\n\n", eval_why_titles[why], count);
+    buffer_printf(out, "\n## %s (%zu)\n\n", eval->words->whys[why], count);
     for (size_t i = 0; i < eval->rows.count && out->length + ITEM_MAX < EVAL_REPORT_MAX; i++)
         if (eval->rows.list[i].asked && eval->rows.list[i].score.why == why) {
-            eval_md_row(out, &eval->rows.list[i]);
+            eval_md_row(out, eval->words, &eval->rows.list[i]);
             shown++;
         }
     if (shown < count)
-        buffer_printf(out, "\n%zu more are in the results as JSON.\n", count - shown);
+        buffer_printf(out, "\n%zu %s\n", count - shown, eval->words->more);
+}
+
+/* "asked: 12 / 12 · right: 10 · failed: 0" */
+void eval_put_counts(struct buffer *out, const struct eval *eval)
+{
+    const struct eval_words *words = eval->words;
+    buffer_printf(out, "%s: %zu / %zu · %s: %zu · %s: %zu", words->asked, eval->asked, eval->questions.count,
+                  words->right, eval->right, words->failed, eval->failed);
+    if (eval->questions.bad)
+        buffer_printf(out, " · %s: %zu", words->unusable, eval->questions.bad);
+    if (eval->interrupted)
+        buffer_printf(out, " · %s", words->interrupted);
 }
 
 void eval_put_markdown(struct buffer *out, const struct eval *eval)
 {
-    buffer_print(out, "# Evaluation: ");
+    buffer_printf(out, "# %s", eval->words->title);
     eval_md_text(out, eval->path, TEXT_CUT);
-    buffer_printf(out, "\n\n%zu of %zu questions were asked, %zu are right, %zu failed", eval->asked,
-                  eval->questions.count, eval->right, eval->failed);
-    if (eval->questions.bad)
-        buffer_printf(out, "; %zu lines of the file could not be used", eval->questions.bad);
-    buffer_print(out, eval->interrupted ? "; it was interrupted.\n\n" : ".\n\n");
+    buffer_print(out, "\n\n");
+    eval_put_counts(out, eval);
+    buffer_print(out, "\n\n");
     eval_md_results(out, eval);
     if (eval->against.path)
         eval_md_against(out, eval);

@@ -16,13 +16,6 @@
 
 const char *const eval_why_names[EVAL_WHYS] = {"right",          "not_found",     "abstained", "wrong_file",
                                                "wrong_sentence", "not_abstained", "failed"};
-const char *const eval_why_titles[EVAL_WHYS] = {"Right",
-                                                "Not found by the search",
-                                                "Found by the search, but not answered",
-                                                "Answered from another file",
-                                                "Answered from the right file, with another sentence",
-                                                "Answered although the documents do not say it",
-                                                "Failed"};
 const char *const eval_class_names[3] = {"answerable", "absent", "near"};
 
 /* ---- sentences of the answer ------------------------------------------------------------------------------------- */

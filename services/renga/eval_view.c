@@ -91,13 +91,13 @@ static void eval_view_results(const struct eval *eval)
         bool all = strcmp(result->group, "all") == 0;
         eval_put_value(result->figure, result->interval.value, value, sizeof value);
         eval_put_bounds(result->figure, &result->interval, bounds, sizeof bounds);
-        eval_view_cell(all ? result->figure->title : "", TITLE_WIDTH, false);
-        eval_view_cell(result->group, GROUP_WIDTH, false);
+        eval_view_cell(all ? eval_title(eval->words, result->figure) : "", TITLE_WIDTH, false);
+        eval_view_cell(all ? eval->words->all : result->group, GROUP_WIDTH, false);
         fputs(colour(&eval->way, all ? BOLD : PLAIN), stdout);
         eval_view_cell(value, VALUE_WIDTH, true);
         fputs(colour(&eval->way, PLAIN), stdout);
         eval_view_cell(bounds, BOUNDS_WIDTH, false);
-        printf("of %zu\n", result->count);
+        printf("%zu\n", result->count);
     }
 }
 
@@ -110,7 +110,7 @@ static void eval_view_whys(const struct eval *eval)
     putchar('\n');
     for (int why = EVAL_RIGHT; why < EVAL_WHYS; why++)
         if (counts[why])
-            printf("%6zu  %s\n", counts[why], eval_why_titles[why]);
+            printf("%6zu  %s\n", counts[why], eval->words->whys[why]);
 }
 
 static void eval_view_change(const struct eval *eval, const struct eval_change *change)
@@ -119,14 +119,15 @@ static void eval_view_change(const struct eval *eval, const struct eval_change *
     eval_put_value(change->figure, change->before, before, sizeof before);
     eval_put_value(change->figure, change->after, after, sizeof after);
     if (change->figure->kind == EVAL_SHARE)
-        snprintf(moves, sizeof moves, "%zu better, %zu worse, p = %.3f", change->better, change->worse, change->chance);
+        snprintf(moves, sizeof moves, "%s %zu, %s %zu, p = %.3f", eval->words->better, change->better,
+                 eval->words->worse, change->worse, change->chance);
     else if (change->figure->kind != EVAL_QUANTILE)
         eval_put_bounds(change->figure, &change->change, moves, sizeof moves);
     bool sure = change->figure->kind == EVAL_SHARE      ? change->chance < 0.05
                 : change->figure->kind != EVAL_QUANTILE ? change->change.low > 0 || change->change.high < 0
                                                         : false;
     bool good = (change->after > change->before) != change->figure->lower_is_better;
-    eval_view_cell(change->figure->title, TITLE_WIDTH, false);
+    eval_view_cell(eval_title(eval->words, change->figure), TITLE_WIDTH, false);
     eval_view_cell(before, VALUE_WIDTH, true);
     fputs("→ ", stdout);
     fputs(colour(&eval->way, !sure ? PLAIN : good ? GREEN : RED), stdout);
@@ -142,22 +143,22 @@ static void eval_view_turned(const struct eval *eval, const char *title, const s
     printf("%s: %zu\n", title, count);
     for (size_t i = 0; i < count && i < LISTED; i++) {
         const struct eval_question *question = eval->rows.list[rows[i]].question;
-        printf("  line %zu: ", question->line);
+        printf("  %s%zu%s: ", eval->words->line[0], question->line, eval->words->line[1]);
         live_print(question->text, LISTED_WIDTH);
         putchar('\n');
     }
     if (count > LISTED)
-        printf("  and %zu more\n", count - LISTED);
+        printf("  … +%zu\n", count - LISTED);
 }
 
 static void eval_view_against(const struct eval *eval)
 {
     const struct eval_against *against = &eval->against;
-    printf("\nagainst %s: %zu questions of both\n", against->path, against->common);
+    printf("\n%s%s: %zu %s\n", eval->words->against, against->path, against->common, eval->words->common);
     for (size_t i = 0; i < against->change_count; i++)
         eval_view_change(eval, &against->changes[i]);
-    eval_view_turned(eval, "became right", against->better, against->better_count);
-    eval_view_turned(eval, "are not right any more", against->worse, against->worse_count);
+    eval_view_turned(eval, eval->words->became, against->better, against->better_count);
+    eval_view_turned(eval, eval->words->lost, against->worse, against->worse_count);
 }
 
 static void eval_view_notes(const struct eval *eval)

@@ -80,6 +80,8 @@ def _():
     for report in (page, text):
         expect("9443" in report and "Mona Lisa" not in report and "83.3 %" in report, report[:400])
         expect("<script" not in report and "&lt;script" in report, "it has a script")
+    in_japanese = evaluate(QUESTIONS_FILE, *HERE_FLAGS, "--language", "ja", "--report", "japanese.html").stdout
+    expect("正解（全問）" in in_japanese and '<html lang="ja">' in read("japanese.html"), in_japanese)
     expect("default-src 'none'" in page and not re.search(r'(src|href)="', page), "it loads something")
 
 
@@ -95,7 +97,7 @@ def _():
     expect((changes["contained"]["better"], changes["contained"]["worse"], changes["contained"]["p"]) == (1, 0, 1), changes)
     expect((changes["absent_answered"]["better"], changes["absent_answered"]["after"]) == (1, 0), changes)
     told = evaluate(QUESTIONS_FILE, *HERE_FLAGS, "--against", "earlier.jsonl").stdout
-    expect("became right: 1" in told and "against earlier.jsonl: 6 questions of both" in told, told)
+    expect("Became right: 1" in told and "Against earlier.jsonl: 6 questions of both" in told, told)
 
 
 @check("a line that is wrong is named and left out; without any other the command line is wrong")
