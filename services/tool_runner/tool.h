@@ -99,6 +99,9 @@ bool tool_print(struct tool_run *run, const char *format, ...) __attribute__((fo
 /* The result as JSON, well-formed; once. What is longer than the caller takes is left out and shows as truncated. */
 void tool_structured(struct tool_run *run, const char *json, size_t length);
 
+/* The tool looked for something, and there is nothing: the text says no more than that. */
+void tool_found_nothing(struct tool_run *run);
+
 /* One thing found; copied, and cut to the limits of SearchHit. */
 void tool_hit(struct tool_run *run, const Renga__V1__SearchHit *hit);
 

@@ -1,5 +1,6 @@
-/* Recognises the sentence that a search writes if it has no results. The sentence repeats the words of the query, so
- * code that compares texts by their words must recognise it: it supports no claim. */
+/* Recognises the sentence that a search of another maker writes if it has no results. It repeats the words of the query
+ * and supports no claim. Only those who read texts from outside call it: our own results have a field,
+ * ToolResult.found_nothing. */
 #ifndef RENGA_WORDS_NOTHING_H
 #define RENGA_WORDS_NOTHING_H
 

@@ -80,6 +80,8 @@ static bool check_tool_fields(const Renga__V1__ChatMessage *turn, const struct p
     }
     if (turn->tool_call_id[0])
         return wrong(st, place, "tool_call_id", "belongs to a tool's turn (CHAT_ROLE_TOOL); leave it empty here");
+    if (turn->tool_found_nothing)
+        return wrong(st, place, "tool_found_nothing", "belongs to a tool's turn (CHAT_ROLE_TOOL); leave it out here");
     if (turn->tool_failed)
         return wrong(st, place, "tool_failed", "belongs to a tool's turn (CHAT_ROLE_TOOL); leave it out here");
     return true;

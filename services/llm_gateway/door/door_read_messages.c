@@ -2,6 +2,7 @@
  * sends back of an answer of ours (reasoning, its seal) is taken again; what SDKs add to it (parsed, annotations) is
  * passed over. */
 #include "door_priv.h"
+#include "words/nothing.h"
 
 #include <string.h>
 
@@ -118,8 +119,10 @@ static void read_turn(struct door_reader *reader, const cJSON *item, Renga__V1__
     turn->role = roles[role];
     turn->name = UNCONST(json_string_or(&reader->in, item, "name", ""));
     read_content(reader, item, turn);
-    if (role == TOOL)
+    if (role == TOOL) {
         turn->tool_call_id = UNCONST(json_string(&reader->in, item, "tool_call_id"));
+        turn->tool_found_nothing = words_say_nothing_found(turn->content, strlen(turn->content)); /* it has no field */
+    }
     if (role == ASSISTANT)
         read_assistant(reader, item, turn);
 }

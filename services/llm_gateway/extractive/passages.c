@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "words/nothing.h"
 
 #include <string.h>
 
@@ -202,6 +201,6 @@ void passages_add(struct extract *extract, struct text found)
     text = without_guards(extract->arena, text);
     if (is_header(text, 0))
         add_blocks(extract, text);
-    else if (!words_say_nothing_found(text.bytes, text.length))
+    else
         add(extract, text, (struct text){NULL, 0});
 }

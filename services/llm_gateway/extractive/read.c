@@ -79,7 +79,7 @@ static void find_evidence(struct extract *extract, size_t from)
     for (size_t i = from; i < request->n_messages; i++) {
         const Renga__V1__ChatMessage *turn = request->messages[i];
         bool tool = turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL;
-        if (tool && !turn->tool_failed)
+        if (tool && !turn->tool_failed && !turn->tool_found_nothing)
             passages_add(extract, text_of(turn->content));
         if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER)
             passages_add(extract, fence_find(turn->content, "results"));

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "rpc/message_json.h"
-#include "words/nothing.h"
 
 #include "renga/v1/helpdesk.pb-c.h"
 
@@ -104,8 +103,7 @@ bool tool_results_write(struct json_writer *out, Renga__V1__ToolCall *const *cal
         kept.args = cut(calls[i]->arguments_json, ARGUMENTS_MAX, arena);
         kept.status_code = result->status_code;
         kept.message = result->message;
-        kept.text = result->n_hits || words_say_nothing_found(result->text, length) ? (char *)(uintptr_t) ""
-                                                                                    : cut(result->text, most, arena);
+        kept.text = result->n_hits || result->found_nothing ? (char *)(uintptr_t) "" : cut(result->text, most, arena);
         kept.truncated = result->truncated || (!result->n_hits && length > most);
         kept.duration_ms = result->duration_ms;
         if (!kept.args || !kept.text || !take_hits(&kept, result, most, arena))

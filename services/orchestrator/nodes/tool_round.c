@@ -101,6 +101,7 @@ Renga__V1__ChatMessage *round_turn(struct tool_round *round, size_t i, struct st
     turn->role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL;
     turn->tool_call_id = round->calls[i]->id;
     turn->tool_failed = result->status_code != OK;
+    turn->tool_found_nothing = result->found_nothing;
     turn->content = content;
     return turn;
 }

@@ -118,6 +118,7 @@ static bool read_turn(struct turns *turns, const cJSON *item, bool plain, struct
         return false;
     turn->role = role;
     turn->tool_failed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tool_failed"));
+    turn->tool_found_nothing = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tool_found_nothing"));
     return read_text(turns, item, "content", &turn->content, st) && read_text(turns, item, "name", &turn->name, st) &&
            read_text(turns, item, "id", &turn->id, st) &&
            read_text(turns, item, "tool_call_id", &turn->tool_call_id, st) &&
@@ -183,6 +184,8 @@ void turn_write(struct json_writer *out, const Renga__V1__ChatMessage *turn)
     write_text(out, "reasoning_signature", turn->reasoning_signature);
     if (turn->tool_failed)
         json_write_bool(out, "tool_failed", true);
+    if (turn->tool_found_nothing)
+        json_write_bool(out, "tool_found_nothing", true);
     if (turn->n_tool_calls)
         write_calls(out, turn);
     json_write_end(out);

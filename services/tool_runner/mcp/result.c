@@ -1,6 +1,7 @@
 /* The result of a server's tool: its texts, its structured content; other content becomes a note. */
 #include "base/json_writer.h"
 #include "mcp_priv.h"
+#include "words/nothing.h"
 
 #include <string.h>
 
@@ -35,6 +36,15 @@ static void write_part(struct tool_run *run, const cJSON *part)
         tool_print(run, "[%.64s of type %.128s left out]", type, text_of(part, "mimeType"));
 }
 
+/* A server has no field for this: its words are read here, and nowhere behind it. */
+static void note_nothing(struct tool_run *run, const cJSON *result)
+{
+    const cJSON *part = cJSON_GetObjectItemCaseSensitive(result, "content");
+    const char *text = cJSON_GetArraySize(part) == 1 ? text_of(part->child, "text") : "";
+    if (*text && words_say_nothing_found(text, strlen(text)))
+        tool_found_nothing(run);
+}
+
 static void write_structured(struct tool_run *run, const cJSON *structured)
 {
     struct buffer out;
@@ -65,6 +75,8 @@ void mcp_result_write(struct tool_run *run, const cJSON *result)
     }
     if (structured)
         write_structured(run, structured);
+    else
+        note_nothing(run, result);
     if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "isError")))
         tool_fail(run, UNKNOWN, "the tool says that it failed; its text says why");
     else

@@ -91,6 +91,7 @@ static void take_result(struct tool_call *call)
     call->result.hits = run->hits;
     call->result.n_hits = run->hit_count;
     call->result.truncated = run->truncated;
+    call->result.found_nothing = run->found_nothing && !run->hit_count;
     call->result.full_bytes = (int64_t)run->full_bytes;
     call->result.duration_ms = (clock_now_ns() - run->began_ns) / NS_PER_MS;
 }

@@ -253,6 +253,11 @@ static bool count(struct tool_run *run, size_t bytes)
     return false;
 }
 
+void tool_found_nothing(struct tool_run *run)
+{
+    run->found_nothing = true;
+}
+
 bool tool_write(struct tool_run *run, const char *text, size_t length)
 {
     if (run->state != TOOL_RUN_RUNNING)

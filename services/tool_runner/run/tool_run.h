@@ -41,7 +41,7 @@ struct tool_run {
     char *structured;
     Renga__V1__SearchHit **hits; /* in the arena */
     size_t hit_count;
-    bool truncated;
+    bool truncated, found_nothing;
 
     void (*ended)(struct tool_run *run); /* once, deferred */
     void *owner;

@@ -33,6 +33,7 @@ static void write_nothing(struct tool_run *run, const struct lookup *lookup)
     const char *what = lookup->answers ? japanese ? "よくある質問" : "questions and answers"
                        : japanese      ? "文書"
                                        : "documents";
+    tool_found_nothing(run);
     if (japanese)
         tool_print(run, "「%s」を%sから探しましたが、何も見つかりませんでした。", lookup->query, what);
     else

@@ -31,6 +31,7 @@ static void web_write_hit(struct tool_run *run, size_t number, const Renga__V1__
 
 static void web_write_nothing(struct tool_run *run, const char *query)
 {
+    tool_found_nothing(run);
     if (strcmp(words_language(query, strlen(query)), "ja") == 0)
         tool_print(run, "「%s」をウェブで検索しましたが、何も見つかりませんでした。", query);
     else

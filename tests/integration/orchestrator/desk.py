@@ -140,7 +140,8 @@ def _():
     nothing = 'Nothing was found for "Can it swim?" in the documents.'
 
     def run(request, context):
-        return message("RunToolsResponse")(results=[{"call_id": c.call.id, "name": c.call.name, "text": nothing} for c in request.calls])
+        return message("RunToolsResponse")(results=[{"call_id": c.call.id, "name": c.call.name, "text": nothing, "found_nothing": True}
+                                                    for c in request.calls])
     script(model({"": nothing}), run, plan=plan("Can it swim?"))
     result = succeeded(api.start_run("helpdesk", {"question": "Can it swim?"}))
     equal(result.get("citations", []), [], "the citations")

@@ -26,7 +26,7 @@ with Runner(servers) as runner:
         expect(set(parts) == {"locked", "nobody", "redirect"}, str(parts))
         expect("does not let us in (HTTP 401)" in parts["locked"] and "HTTP 307" in parts["redirect"], str(parts))
         theirs = [tool for tool in answer.tools if tool.server]
-        expect(len(theirs) == 11 + 23, f"{len(theirs)} tools")
+        expect(len(theirs) == 11 + 24, f"{len(theirs)} tools")
 
     @check("answers as JSON and as events, in pieces of seven bytes, are read")
     def _():

@@ -256,6 +256,7 @@ static void a_tool_that_finds_nothing_says_what_it_looked_for(void **state)
 {
     struct answer *answer = run_tool(*state, "search_documents", "{\"query\": \"zebra\"}");
     assert_string_equal(result_of(answer)->text, "Nothing was found for \"zebra\" in the documents.");
+    assert_true(result_of(answer)->found_nothing);
     assert_int_equal(result_of(answer)->n_hits, 0);
     answer_free(answer);
     answer = run_tool(*state, "lookup_qa", "{\"query\": \"縞馬とは?\"}");

@@ -33,7 +33,7 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
         expect("no program 'no-such-program'" in parts["gone"].reason, parts["gone"].reason)
         expect("ended with 7" in parts["crashing"].reason, parts["crashing"].reason)
         expect(parts["mute"].status_code == LATE or "700 ms" in parts["mute"].reason, parts["mute"].reason)
-        expect(len(names(answer, "odd")) == 23, f"{len(names(answer, 'odd'))} tools")
+        expect(len(names(answer, "odd")) == 24, f"{len(names(answer, 'odd'))} tools")
 
     @check("pages are one list, and both revisions of the protocol have the same tools")
     def _():
@@ -66,6 +66,12 @@ with Runner({"odd": odd(probe_timeout=f"{300 * SLOW}ms"), "paged": odd("--pages"
     def _():
         result = runner.one("odd__error", {})
         expect((result.status_code, result.text) == (UNKNOWN, "it did not work"), str(result))
+
+    @check("that a server found nothing is read from its words, once for all")
+    def _():
+        result = runner.one("odd__vain", {})
+        expect(result.found_nothing and result.text == 'No results for "zebra".', str(result))
+        expect(not runner.one("odd__parts", {}).found_nothing, "a result with content has found nothing")
 
     @check("a tool that wants more input ends instead of waiting")
     def _():

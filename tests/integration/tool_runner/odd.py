@@ -167,6 +167,10 @@ def error(call, **_):
     return {"content": [{"type": "text", "text": "it did not work"}], "isError": True}
 
 
+def vain(call, query="zebra"):
+    return text(f'No results for "{query}".')
+
+
 def wants_input(call):
     return {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}
 
@@ -191,6 +195,7 @@ TOOLS = {
     "grow": (grow, {}, [], {"readOnlyHint": True}),
     "parts": (parts, {}, [], {"readOnlyHint": True}),
     "error": (error, {}, [], {"readOnlyHint": True}),
+    "vain": (vain, {"query": TEXT}, [], {"readOnlyHint": True}),
     "wants_input": (wants_input, {}, [], {"readOnlyHint": True}),
     "odd name/with 日本語": (error, {}, [], {"readOnlyHint": True}),
     "x" * 80 + "1": (error, {}, [], {}),

@@ -152,6 +152,11 @@ static void a_conversation_with_tools_is_read_back(void **state)
     assert_string_equal(asking->content, "");
     assert_string_equal(told->tool_call_id, "c1");
     assert_string_equal(told->content, "21");
+    assert_false(told->tool_found_nothing);
+    assert_true(read_json("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"No results.\"},"
+                          "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"No results for x.\"}]}"));
+    assert_false(question.request.messages[0]->tool_found_nothing);
+    assert_true(question.request.messages[1]->tool_found_nothing);
 }
 
 static void a_refusal_is_read_back_as_text_or_as_part(void **state)
