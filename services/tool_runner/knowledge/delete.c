@@ -130,6 +130,9 @@ static void run(struct writer *writer, struct tables *tables)
     sql_rollback(tables->file);
     if (st->code == OK && deletion->request->n_paths && collection.dead > collection.paragraphs)
         sweep_postings(tables, &collection, writer_stopped, writer, st);
+    struct status ignored = {0}; /* the documents are gone in any case */
+    if (st->code == OK)
+        sql_shrink(tables->file, writer_stopped, writer, &ignored);
 }
 
 /* ---- in the loop ------------------------------------------------------------------------------------------------- */

@@ -15,12 +15,18 @@
 #define PATH_ROOM  4096
 #define MEMORY_MAX (INT64_C(512) << 20) /* bytes of a database that is no file */
 #define PAGES                                                                                                          \
-    "PRAGMA page_size = 8192; " /* a piece of postings is a fourth of it, which is what a row of an index may have */
+    "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; " /* a piece of postings is a fourth of it, which is   \
+                                                                     what a row of an index may have */
 #define FILE_PRAGMAS                                                                                                   \
     PAGES "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "               \
           "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
-#define SHARED_NAME   "file:/renga-knowledge-%s?vfs=memdb"
-#define CONNECT_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
+#define SHRINK_LEAST       64  /* free pages that are worth the work */
+#define SHRINK_SHARE       16  /* ... and one in so many pages */
+#define SHRINK_WHOLE_SHARE 4   /* a file of an earlier release is written anew when one in so many pages is left */
+#define SHRINK_BUSY_MS     200 /* patience with a reader */
+#define SHRINK_STEP        "PRAGMA incremental_vacuum(256)"
+#define SHARED_NAME        "file:/renga-knowledge-%s?vfs=memdb"
+#define CONNECT_FLAGS      (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
 
 struct sql_file {
     sqlite3 *sqlite;
@@ -175,6 +181,46 @@ void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data)
     file->stop = stop;
     file->stop_data = data;
     sqlite3_progress_handler(file->sqlite, STEPS, stop ? asked_to_stop : NULL, file);
+}
+
+/* ---- free pages -------------------------------------------------------------------------------------------------- */
+
+static bool read_pragma(struct sql_file *file, const char *text, int64_t *number, struct status *st)
+{
+    struct sql *sql = sql_prepare(file, text, st);
+    bool read = sql && sql_step(sql, st) == SQL_ROW;
+    *number = read ? sql_number(sql, 0) : 0;
+    sql_finalize(&sql);
+    return read;
+}
+
+/* Files of earlier releases have no map of their pages: VACUUM writes them anew, if little is left in them. */
+static bool shrink_whole(struct sql_file *file, int64_t pages, int64_t unused, struct status *st)
+{
+    return unused * SHRINK_WHOLE_SHARE < pages * (SHRINK_WHOLE_SHARE - 1) ||
+           sql_run(file, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM", st);
+}
+
+bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, struct status *st)
+{
+    int64_t pages, unused, mode;
+    if (!read_pragma(file, "PRAGMA page_count", &pages, st) ||
+        !read_pragma(file, "PRAGMA freelist_count", &unused, st) || !read_pragma(file, "PRAGMA auto_vacuum", &mode, st))
+        return false;
+    if (unused < SHRINK_LEAST || unused * SHRINK_SHARE < pages)
+        return true;
+    if (!mode && !shrink_whole(file, pages, unused, st))
+        return false;
+    for (int64_t before = unused + 1; mode && unused > 0 && unused < before && !stop(data);) {
+        before = unused;
+        if (!sql_run(file, SHRINK_STEP, st) || !read_pragma(file, "PRAGMA freelist_count", &unused, st))
+            return false;
+    }
+    /* A reader that is busy keeps the file as it is until the next checkpoint. */
+    sqlite3_busy_timeout(file->sqlite, SHRINK_BUSY_MS);
+    sqlite3_wal_checkpoint_v2(file->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
+    return true;
 }
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */

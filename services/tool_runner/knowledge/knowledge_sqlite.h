@@ -33,6 +33,10 @@ bool sql_commit(struct sql_file *file, struct status *st);
 /* Takes back a transaction, if one is open. */
 void sql_rollback(struct sql_file *file);
 
+/* Gives free pages back to the file system, some at a time; `stop` is asked between. Without effect while few are
+ * free. */
+bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, struct status *st);
+
 /* `stop` is asked again and again while a statement runs, in its thread; true ends it with ABORTED. NULL: never. */
 void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data);
 

@@ -77,7 +77,7 @@ static void read_wishes(const char *text, struct rank_query *query)
 static bool rank_words(struct lookup *lookup, struct reading_state *state, struct found *found, size_t room,
                        struct status *st)
 {
-    found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers};
+    found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers, .arena = &lookup->arena};
     read_wishes(lookup->query, &found->query);
     found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);
     return rank_run(state->rank, &state->tables, found->collections, found->collection_count, &found->query,
@@ -270,8 +270,11 @@ bool lookup_read(struct reading *reading, struct reading_state *state, struct st
     found->terms = arena_alloc(arena, RANK_TERMS_MAX * sizeof *found->terms);
     if (!found->collections || !found->terms)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
-    if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st) ||
-        !rank_all(lookup, state, found, st))
+    if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st))
+        return false;
+    if (!words_has_content(lookup->query, strlen(lookup->query)))
+        return true; /* "the of and" asks for nothing */
+    if (!rank_all(lookup, state, found, st))
         return false;
     if (found->query.damaged > 0)
         tell_damaged_index(lookup, &found->query);

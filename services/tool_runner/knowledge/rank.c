@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "knowledge/postings.h"
+#include "knowledge/rank_near.h"
 #include "words/words.h"
 
 #include <math.h>
@@ -131,8 +132,9 @@ const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const str
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-static void take_term(struct arena *arena, const struct term *term, double share, struct rank_term *terms,
-                      size_t *count)
+/* `like` has what is known of the term beside its text. */
+static void take_term(struct arena *arena, const struct term *term, const struct rank_term *like,
+                      struct rank_term *terms, size_t *count)
 {
     for (size_t i = 0; i < *count; i++)
         if (terms[i].length == term->length && memcmp(terms[i].text, term->text, term->length) == 0) {
@@ -140,9 +142,45 @@ static void take_term(struct arena *arena, const struct term *term, double share
             return;
         }
     char *text = *count < RANK_TERMS_MAX ? arena_strndup(arena, term->text, term->length) : NULL;
-    if (text)
-        terms[(*count)++] =
-            (struct rank_term){.text = text, .length = term->length, .times = 1, .weak = term->weak, .share = share};
+    if (!text)
+        return;
+    terms[*count] = *like;
+    terms[*count].text = text;
+    terms[*count].length = term->length;
+    terms[*count].weak = term->weak;
+    terms[(*count)++].times = 1;
+}
+
+static void add_stem(struct arena *arena, const struct term *term, struct rank_term *known)
+{
+    for (size_t i = 0; i < RANK_STEMS_MAX; i++) {
+        if (!known->stems[i])
+            known->stems[i] = arena_strndup(arena, term->text, term->length);
+        if (!known->stems[i] || strcmp(known->stems[i], term->text) == 0)
+            return;
+    }
+}
+
+/* The language of a short query is uncertain, and names have the stems of the documents' language. Words are told apart
+ * by their order: each language has the same ones. */
+static void add_stems(struct arena *arena, const char *text, enum latin_language language, struct rank_term *terms,
+                      size_t count)
+{
+    struct term_reader own, other;
+    struct term term, stem;
+    terms_begin(&own, text, strlen(text));
+    terms_begin_in(&other, text, strlen(text), language);
+    if (own.language == language)
+        return;
+    bool more = terms_next(&own, &term) && terms_next(&other, &stem);
+    while (more) {
+        bool same = term.begin == stem.begin && term.end == stem.end && term.kind == TERM_WORD && !term.weak;
+        for (size_t i = 0; same && i < count; i++)
+            if (terms[i].length == term.length && memcmp(terms[i].text, term.text, term.length) == 0 &&
+                strcmp(terms[i].text, stem.text) != 0)
+                add_stem(arena, &stem, &terms[i]);
+        more = stem.begin < term.begin ? terms_next(&other, &stem) : terms_next(&own, &term);
+    }
 }
 
 size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX])
@@ -151,14 +189,23 @@ size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term t
     for (int weak = 0; weak < 2; weak++) {
         struct term_reader reader;
         struct term term;
-        size_t katakana_end = 0;
+        size_t katakana_end = 0, identifier_end = 0;
         terms_begin(&reader, text, strlen(text));
         while (terms_next(&reader, &term)) {
             double share = term_share(&term, &katakana_end);
+            identifier_end = term.kind == TERM_IDENTIFIER ? term.end : identifier_end;
+            bool exact = (term.kind != TERM_WORD && term.kind != TERM_KATAKANA) || term.end <= identifier_end;
+            struct rank_term like = {.exact = exact,
+                                     .word = text + term.begin,
+                                     .word_length = term.end - term.begin,
+                                     .language = reader.language,
+                                     .share = share};
             if (term.weak == weak)
-                take_term(arena, &term, share, terms, &count);
+                take_term(arena, &term, &like, terms, &count);
         }
     }
+    for (int language = LATIN_ENGLISH; language < LATIN_LANGUAGES; language++)
+        add_stems(arena, text, (enum latin_language)language, terms, count);
     return count;
 }
 
@@ -189,6 +236,15 @@ static bool count_postings(struct tables *tables, const struct collection *colle
     return step == SQL_DONE;
 }
 
+static bool count_all(struct tables *tables, const struct collection *collections, size_t count,
+                      const struct rank_term *term, int64_t *found, struct rank_query *query, struct status *st)
+{
+    for (size_t c = 0; c < count; c++)
+        if (!count_postings(tables, &collections[c], term, found, query, st))
+            return false;
+    return true;
+}
+
 /* Rare terms count for more. Where all are in vain the weak ones are asked after all. */
 static double weight_of(const struct rank_term *term, double paragraphs, double found, bool only_weak)
 {
@@ -217,11 +273,18 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
     *most = 0;
     for (size_t c = 0; c < count; c++)
         paragraphs += collections[c].paragraphs;
-    for (size_t i = 0; i < query->term_count; i++) {
-        for (size_t c = 0; c < count; c++)
-            if (!count_postings(tables, &collections[c], &query->terms[i], &found[i], query, st))
-                return false;
-        query->only_weak &= query->terms[i].weak;
+    for (size_t i = 0, near = 0; i < query->term_count; i++) {
+        struct rank_term *term = &query->terms[i];
+        if (!count_all(tables, collections, count, term, &found[i], query, st))
+            return false;
+        query->only_weak &= term->weak;
+        if (found[i] || term->weak || !query->arena || near++ >= NEAR_TERMS_MAX)
+            continue;
+        if (rank_near_find(tables, collections, count, term, query->arena, st) &&
+            !count_all(tables, collections, count, term, &found[i], query, st))
+            return false;
+        if (st->code != OK)
+            return false;
     }
     size_t kept = 0;
     for (size_t i = 0; i < query->term_count; i++) {

@@ -4,9 +4,11 @@
 #define RENGA_TOOL_RUNNER_RANK_H
 
 #include "knowledge/tables.h"
+#include "words/words.h"
 
 #define RANK_TERMS_MAX 192 /* of a query: some 100 Japanese characters of content, or 150 English words */
 #define RANK_HITS_MAX  200
+#define RANK_STEMS_MAX 3
 
 struct rank;
 
@@ -15,8 +17,13 @@ struct rank_term {
     size_t length;
     unsigned times;
     bool weak;
-    double share;  /* of it beside others of the same letters */
-    double weight; /* filled in: what it counts for */
+    bool exact;       /* a number, an identifier or a part of one: no other word replaces it */
+    const char *word; /* as it stands in the query, `word_length` bytes */
+    size_t word_length;
+    enum latin_language language;      /* that it was stemmed in */
+    double share;                      /* of it beside others of the same letters */
+    const char *stems[RANK_STEMS_MAX]; /* in other languages; NULL: no more */
+    double weight;                     /* filled in: what it counts for */
 };
 
 struct rank_query {
@@ -26,6 +33,7 @@ struct rank_query {
     bool number;            /* it asks for one: paragraphs without any come behind */
     bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
     bool only_weak;         /* filled in: there are no strong terms */
+    struct arena *arena;    /* of the texts of terms; NULL: no word of the index replaces another one */
     size_t damaged;         /* filled in: rows of the index that were left out */
     const char *damaged_in; /* filled in: the collection that has some of them */
 };

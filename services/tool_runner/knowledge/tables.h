@@ -84,6 +84,7 @@
               "INSERT OR REPLACE INTO postings VALUES (?1, ?2, ?3, ?4, ?5, ?6, " SEALED("?1, ?2, ?3, ?4, ?5, ?6") ")") \
     STATEMENT(POSTINGS_COUNT,                                                                                          \
               "SELECT count, " WHOLE(POSTINGS_PARTS) " FROM postings WHERE collection = ?1 AND term = ?2")             \
+    STATEMENT(POSTINGS_FIRST, "SELECT count FROM postings WHERE collection = ?1 AND term = ?2 LIMIT 1")                \
     STATEMENT(POSTINGS_OF,                                                                                             \
               "SELECT first, data, " WHOLE(POSTINGS_PARTS) " FROM postings WHERE collection = ?1 AND term = ?2")       \
     STATEMENT(POSTINGS_SCAN, "SELECT term, first, data, " WHOLE(                                                       \

@@ -13,7 +13,7 @@ import time
 
 import grpc
 
-from runner import BIN, SLOW, Runner, check, checks, expect, wait_until
+from runner import BIN, SLOW, Runner, check, checks, expect, message, wait_until
 
 MEMORY = "--tool_runner.record=memory:"  # a record belongs to one process alone
 # In memory where that can be: ten thousand files are soon made there.
@@ -47,6 +47,11 @@ def _():
         for number in (0, FILES // 2, FILES - 1):
             hit = runner.search(f"unique{number}x0").hits[0]
             expect(hit.uri.endswith(f"/{number}.md") and hit.line_from == 3, f"{number} was found in {hit.uri}:{hit.line_from}")
+        file = f"{runner.folder}/knowledge.db"
+        full = os.path.getsize(file)
+        runner.method("DeleteDocuments", "DeleteDocumentsRequest", "DeleteDocumentsResponse")(message("DeleteDocumentsRequest")(collection="many"), timeout=60)
+        rest = os.path.getsize(file) + os.path.getsize(f"{file}-wal")
+        expect(rest < full / 5, f"the file had {full} bytes, and {rest} after all documents were deleted")
 
 
 @check("progress comes about ten times a second and only grows")

@@ -129,6 +129,37 @@ static void what_is_nowhere_has_no_hits(void **state)
     assert_hits(*state, NULL, "manual", "xylophone quartz", 0);
 }
 
+static void a_query_of_function_words_alone_finds_nothing(void **state)
+{
+    static const char *const nothing[] = {"the of and", "What is it?", "のはに",     "これはどこですか",
+                                          "什么是的",   "무엇인가",    "und der die"};
+    put_file(*state, "box/a.md",
+             "The end of the war, and what it is.\n\nこれはどこのものですか。のはに。ありがとうという。\n");
+    put_file(*state, "box/b.md", "什么是的，这是什么。\n\n무엇인가 있다.\n\nUnd der Hund und die Katze.\n");
+    answer_free(index_folder(*state, "box"));
+    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
+        assert_hits(*state, NULL, "box", nothing[i], 0);
+    assert_hits(*state, NULL, "box", "ありがとう", 1);
+}
+
+static void a_word_in_no_document_finds_one_that_differs_in_a_letter(void **state)
+{
+    static const struct {
+        const char *query;
+        size_t hits;
+    } cases[] = {
+        {"confguration", 1}, {"configuratoin", 1}, {"konfiguration", 0}, {"configurattion", 1},
+        {"カタリグ", 1},     {"カタグロ", 1},      {"pmup", 0},          {"ABCDE-78", 0},
+        {"50081", 0},        {"A-50081", 0},       {"ABCDF-77", 1},      {"Segovias", 1},
+    };
+    put_file(*state, "box/a.md",
+             "Read the configuration of the pump.\n\nカタログを印刷する。\n\nPart ABCDF-77 is 50091.\n");
+    put_file(*state, "box/b.md", "El acueducto de Segovia es una obra romana que llevaba el agua.\n");
+    answer_free(index_folder(*state, "box"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_hits(*state, NULL, "box", cases[i].query, cases[i].hits);
+}
+
 static void limits_and_fields_are_checked(void **state)
 {
     Renga__V1__SearchRequest request = RENGA__V1__SEARCH_REQUEST__INIT;
@@ -280,6 +311,8 @@ int main(void)
         cmocka_unit_test(a_quote_has_the_sentence_that_fits_and_the_answer_beside_it),
         cmocka_unit_test(a_query_of_any_shape_is_data),
         cmocka_unit_test(what_is_nowhere_has_no_hits),
+        cmocka_unit_test(a_query_of_function_words_alone_finds_nothing),
+        cmocka_unit_test(a_word_in_no_document_finds_one_that_differs_in_a_letter),
         cmocka_unit_test(limits_and_fields_are_checked),
         cmocka_unit_test(limit_and_min_score_cut_the_list),
         cmocka_unit_test(search_documents_writes_what_it_found_for_a_model),
