@@ -128,12 +128,29 @@ static struct passages *passages_in(struct arena *arena)
     return passages;
 }
 
+/* "Title > Chapter > Section": the headings may name the subject of the snippet. */
+static const char *heading_of(struct arena *arena, const Renga__V1__SearchHit *hit)
+{
+    size_t length = strlen(hit->title) + 1;
+    for (size_t i = 0; i < hit->n_heading_path; i++)
+        length += strlen(hit->heading_path[i]) + strlen(" > ");
+    char *heading = hit->n_heading_path ? arena_alloc(arena, length) : NULL, *at = heading;
+    if (!heading)
+        return hit->title;
+    at = stpcpy(at, hit->title);
+    for (size_t i = 0; i < hit->n_heading_path; i++) {
+        at = stpcpy(at, at > heading ? " > " : "");
+        at = stpcpy(at, hit->heading_path[i]);
+    }
+    return heading;
+}
+
 struct evidence *findings_weigh(struct arena *arena, Renga__V1__ToolResult *const *results, size_t count)
 {
     struct passages *passages = passages_in(arena);
     for (size_t i = 0; passages && i < count; i++) {
         for (size_t hit = 0; hit < results[i]->n_hits; hit++)
-            add(passages, results[i]->hits[hit]->snippet, results[i]->hits[hit]->title);
+            add(passages, results[i]->hits[hit]->snippet, heading_of(arena, results[i]->hits[hit]));
         if (!results[i]->n_hits && results[i]->status_code == OK)
             add(passages, results[i]->text, "");
     }

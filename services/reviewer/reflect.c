@@ -3,21 +3,20 @@
 #include "reviewer_priv.h"
 
 #include "base/buffer.h"
+#include "base/text.h"
 #include "thinking/check.h"
 #include "thinking/texts.h"
+#include "words/grounding.h"
 
 #include <string.h>
 
-#define SUBTASKS_MAX   32
-#define SUBTASK_MAX    ((size_t)4096) /* bytes */
-#define RESULTS_MAX    128
-#define ANSWER_MAX     ((size_t)65536)
-#define CITATIONS_MAX  256
-#define EARLIER_MAX    16
-#define COVERED_ENOUGH 0.6            /* share of the subtask's words that an answer has to have, without a model */
-#define FOUND_ENOUGH   0.5            /* share of its sentences that are in the tool results */
-#define SENTENCES_MAX  400            /* of an answer, compared: this blocks the loop */
-#define MISSING_SHOWN  ((size_t)1024) /* bytes */
+#define SUBTASKS_MAX  32
+#define SUBTASK_MAX   ((size_t)4096) /* bytes */
+#define RESULTS_MAX   128
+#define ANSWER_MAX    ((size_t)65536)
+#define CITATIONS_MAX 256
+#define EARLIER_MAX   16
+#define MISSING_SHOWN ((size_t)1024) /* bytes */
 
 struct reflecting {
     struct thought thought; /* first */
@@ -101,45 +100,17 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
 
 /* ---- without a model --------------------------------------------------------------------------------------------- */
 
-static bool is_cited(const Renga__V1__ReflectRequest *request, int number)
+/* False without memory. */
+static bool weigh(const Renga__V1__ReflectRequest *request, struct grounding *grounding)
 {
-    for (size_t i = 0; i < request->n_citations; i++)
-        if (request->citations[i]->sentence_number == number && request->citations[i]->quote[0])
-            return true;
-    return false;
-}
-
-/* The share of the answer's sentences that the tool results support, or that have a citation. */
-static double found_share(const Renga__V1__ReflectRequest *request, const struct evidence *found)
-{
-    struct sentence_reader reader;
-    struct support support;
-    struct span span;
-    int all = 0, good = 0;
-    sentences_begin(&reader, request->answer, strlen(request->answer));
-    while (all < SENTENCES_MAX && sentences_next(&reader, &span)) {
-        all++;
-        good += is_cited(request, all) ||
-                support_find(found, request->answer + span.begin, span.end - span.begin, SUPPORT_ENOUGH, &support);
-    }
-    return all ? (double)good / all : 0;
-}
-
-/* Sets `coverage` to the coverage of the subtask's words by the answer, weighted by their rarity in the tool results.
- * Returns the result of found_share, or 0 without memory. */
-static double weigh(const Renga__V1__ReflectRequest *request, struct coverage *coverage)
-{
-    double share = 0;
     struct arena arena;
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct evidence *found = findings_weigh(&arena, request->tool_results, request->n_tool_results);
-    struct evidence *answer = text_weigh(&arena, request->answer);
-    if (found && answer) { /* otherwise there is no memory, and the share is 0 */
-        evidence_cover(answer, found, request->subtask, strlen(request->subtask), coverage);
-        share = found_share(request, found);
-    }
+    struct claim subtask = {request->subtask, strlen(request->subtask)};
+    struct claim answer = {request->answer, strlen(request->answer)};
+    bool good = found && grounding_judge(found, subtask, answer, grounding);
     arena_fini(&arena);
-    return share;
+    return good;
 }
 
 static const char *name_missing(struct thought *thought, const char *subtask, const struct coverage *coverage)
@@ -151,9 +122,19 @@ static const char *name_missing(struct thought *thought, const char *subtask, co
         if (list.length + (span->end - span->begin) + 8 < MISSING_SHOWN)
             buffer_printf(&list, "%s%.*s", i ? ", " : "", (int)(span->end - span->begin), subtask + span->begin);
     }
+    if (!coverage->missing_count) /* its words are there, but in places about something else */
+        buffer_append(&list, subtask, text_cut(subtask, strlen(subtask), MISSING_SHOWN));
     const char *names = thought_text(thought, buffer_text(&list), 0);
     buffer_fini(&list);
     return names;
+}
+
+static const char *name_other(struct thought *thought, const char *answer, struct span other)
+{
+    size_t length = other.end - other.begin;
+    char *copy = thought_printf(thought, "%.*s", (int)text_cut(answer + other.begin, length, MISSING_SHOWN),
+                                answer + other.begin);
+    return copy;
 }
 
 static void simple(struct thought *thought)
@@ -167,15 +148,29 @@ static void simple(struct thought *thought)
         .en = "The answer's sentences are not in what the tools found. Search with other words and answer from what is "
               "found alone.",
     };
+    static const struct note other = {
+        .ja = "回答の次の語句が、ツールの結果の該当箇所に見つかりません: %s。見つかった記述だけから答えてください。",
+        .en = "Not found where the tool results speak of it: %s. Answer from what is found alone.",
+    };
+    static const struct note echo = {
+        .ja = "回答は質問を繰り返すだけです。見つかった記述から、答えとなる語を加えてください。",
+        .en = "The answer only repeats the question. Add what the tool results say about it.",
+    };
     const Renga__V1__ReflectRequest *request = ((struct reflecting *)thought)->request;
-    struct coverage coverage = {0};
-    if (weigh(request, &coverage) < FOUND_ENOUGH)
+    struct grounding grounding = {.sentences = 0};
+    if (!weigh(request, &grounding) ||
+        (!grounding.other.end && 2 * grounding.found <= grounding.sentences)) /* as grounding.h counts */
         judge(thought, false, UNCONST(thought_say(thought, &unfound)));
-    else if (coverage.share < COVERED_ENOUGH)
-        judge(thought, false,
-              thought_compose(thought, &uncovered, name_missing(thought, request->subtask, &coverage), NULL));
-    else
+    else if (grounding.completed)
         judge(thought, true, thought_text(thought, "", 0));
+    else if (grounding.other.end)
+        judge(thought, false,
+              thought_compose(thought, &other, name_other(thought, request->answer, grounding.other), NULL));
+    else if (grounding.echoes)
+        judge(thought, false, UNCONST(thought_say(thought, &echo)));
+    else
+        judge(thought, false,
+              thought_compose(thought, &uncovered, name_missing(thought, request->subtask, &grounding.coverage), NULL));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -197,8 +192,8 @@ static const struct thought_kind reflect_kind = {
     .part = "reflection",
     .schema = "{\"type\":\"object\",\"properties\":{\"advice\":{\"type\":\"string\"},\"is_completed\":{\"type\":"
               "\"boolean\"}},\"required\":[\"advice\",\"is_completed\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "サブタスクの語の網羅と出典だけで判定しました",
-                 .en = "the answer was judged by coverage and citations alone"},
+    .fallback = {.ja = "回答の語句がツールの結果に見つかるかどうかだけで判定しました",
+                 .en = "the answer was only compared with the words of what the tools found"},
     .describe = describe,
     .read = read,
     .simple = simple,

@@ -221,6 +221,11 @@ double claim_share_of(struct claim_terms *terms, struct claim sentence)
     return all ? (double)known / (double)all : 0;
 }
 
+bool claims_figures_agree(struct claim sentence, struct claim quote, struct claim heading)
+{
+    return claim_has_figures(sentence, quote, heading, true);
+}
+
 bool claims_numbers_stand(struct claim sentence, struct claim quoted, struct claim heading)
 {
     return claim_has_figures(sentence, quoted, heading, false);

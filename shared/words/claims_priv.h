@@ -34,6 +34,9 @@ bool claims_denial_agrees(struct claim sentence, struct claim quote);
 /* False if the sentence has a number in words that is in neither the quote nor the heading, in words or in digits. */
 bool claims_numerals_agree(struct claim sentence, struct claim quote, struct claim heading);
 
+/* claims_numbers_stand, with the units of the numbers. */
+bool claims_figures_agree(struct claim sentence, struct claim quote, struct claim heading);
+
 struct figure;
 
 /* Whether the quote or the heading has a whole number in words. */

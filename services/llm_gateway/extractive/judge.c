@@ -1,98 +1,114 @@
-/* The judgement over an answer: is it carried by what was found, and does it cover what was asked? */
+/* The judgement over an answer: does it stand in what was found, and does that place answer what was asked? It tells
+ * what was found and what was not, and never what is true. */
 #include "extract.h"
 
-#include "words/words.h"
+#include "base/text.h"
+#include "words/grounding.h"
 
 #include <string.h>
 
-#define SENTENCES_MAX  64  /* of an answer that are looked at */
-#define COVERED_ENOUGH 0.5 /* of what was asked, by sentences that are supported */
-#define CARRIED_ENOUGH 0.5 /* of the answer's sentences */
+#define WORDS_SHOWN ((size_t)160) /* bytes of the answer in the advice */
+#define PART_LEAST  0.2           /* share of a part of the question that the places of the answer have */
 
-struct verdict {
-    size_t sentences, carried;
-    struct coverage coverage;
-};
-
-/* The sentences of the answer that are carried, with what stands above their sources. */
-static size_t carried_of(const struct extract *extract, const struct evidence *found,
-                         struct passage carried[SENTENCES_MAX], size_t *all)
+static void judge_say(const struct extract *extract, struct buffer *advice, const char *japanese, const char *english)
 {
-    struct sentence_reader reader;
-    struct span span;
-    struct support support;
-    size_t count = 0;
-    *all = 0;
-    sentences_begin(&reader, extract->answer.bytes, extract->answer.length);
-    while (*all < SENTENCES_MAX && sentences_next(&reader, &span)) {
-        const char *sentence = extract->answer.bytes + span.begin;
-        ++*all;
-        if (!support_find(found, sentence, span.end - span.begin, SUPPORT_ENOUGH, &support))
-            continue;
-        const struct passage *source = &extract->passages[support.passage];
-        carried[count++] = (struct passage){.text = sentence,
-                                            .length = span.end - span.begin,
-                                            .heading = source->heading,
-                                            .heading_length = source->heading_length};
-    }
-    return count;
+    buffer_print(advice, extract->japanese ? japanese : english);
 }
 
-static bool weigh(const struct extract *extract, struct verdict *verdict)
+static void judge_quote(const struct extract *extract, struct buffer *advice, const char *text, size_t length)
 {
-    struct passage *carried = arena_alloc(extract->arena, SENTENCES_MAX * sizeof *carried);
-    struct evidence *found = evidence_create(extract->arena, extract->passages, extract->passage_count);
-    if (!carried || !found)
-        return false;
-    verdict->carried = carried_of(extract, found, carried, &verdict->sentences);
-    struct evidence *said = evidence_create(extract->arena, carried, verdict->carried);
-    if (!said)
-        return false;
-    evidence_cover(said, found, extract->asked.bytes, extract->asked.length, &verdict->coverage);
-    return true;
+    bool cut = length > WORDS_SHOWN;
+    length = text_cut(text, length, WORDS_SHOWN);
+    judge_say(extract, advice, "「", "\"");
+    text_print(advice, (struct text){text, length});
+    judge_say(extract, advice, cut ? "…」" : "」", cut ? "…\"" : "\"");
 }
 
-static void name_missing(const struct extract *extract, const struct verdict *verdict, struct buffer *advice)
+static void judge_say_keywords(const struct extract *extract, struct buffer *advice)
 {
-    bool japanese = extract->japanese;
-    for (size_t i = 0; i < verdict->coverage.missing_count; i++) {
-        struct span span = verdict->coverage.missing[i];
-        buffer_printf(advice, japanese ? "%s「%.*s」" : "%s\"%.*s\"", i && !japanese ? ", " : "",
-                      (int)(span.end - span.begin), extract->asked.bytes + span.begin);
+    struct text words = extract_keywords(extract->arena, extract->asked, (struct text){NULL, 0});
+    text_print(advice, words);
+}
+
+static void judge_say_missing(const struct extract *extract, const struct coverage *coverage, struct buffer *advice)
+{
+    if (!coverage->missing_count) /* the words are there, but in places about something else */
+        judge_say_keywords(extract, advice);
+    for (size_t i = 0; i < coverage->missing_count; i++) {
+        struct span span = coverage->missing[i];
+        judge_say(extract, advice, "", i ? ", " : "");
+        judge_quote(extract, advice, extract->asked.bytes + span.begin, span.end - span.begin);
     }
 }
 
-static void write_advice(const struct extract *extract, const struct verdict *verdict, bool completed,
-                         struct buffer *advice)
+static void judge_say_open(const struct extract *extract, struct text part, struct buffer *advice)
 {
-    bool japanese = extract->japanese, missing = verdict->coverage.missing_count > 0;
-    if (completed) {
-        buffer_print(advice, japanese ? "問われた語は資料の記述で裏付けられています。"
-                                      : "What was asked is covered by sentences that stand in the sources.");
-    } else if (!verdict->carried) {
-        buffer_print(advice,
-                     japanese ? "資料に裏付けのある文が回答にありません。別の語で探し直してください: "
-                              : "No sentence of the answer stands in the sources. Search again with other words for: ");
-        struct text words = extract_keywords(extract->arena, extract->asked, (struct text){NULL, 0});
-        buffer_append(advice, words.bytes, words.length);
-    } else if (missing) {
-        buffer_print(advice, japanese ? "次の語に触れた記述がありません: " : "Not covered by the sources: ");
-        name_missing(extract, verdict, advice);
-        buffer_print(advice, japanese ? "。これらの語か言い換えで探し直してください。"
-                                      : ". Search again for these words, or for others that mean the same.");
+    judge_say(extract, advice,
+              "この部分に触れた箇所が見つかっていません: ", "Nothing was found that speaks of this part: ");
+    judge_quote(extract, advice, part.bytes, part.length);
+    judge_say(extract, advice, "。この部分の語か言い換えで探し直してください。",
+              ". Search again for its words, or for others that mean the same.");
+}
+
+static void judge_advise(const struct extract *extract, const struct grounding *grounding, struct buffer *advice)
+{
+    if (grounding->completed) {
+        judge_say(extract, advice, "回答は資料の記述に見つかり、その箇所が問われたことに触れています。",
+                  "The answer was found in the sources, where they speak of what was asked.");
+    } else if (grounding->other.end) {
+        judge_say(extract, advice,
+                  "資料の該当箇所に見つからない語句が回答にあります: ", "Not found where the sources speak of it: ");
+        judge_quote(extract, advice, extract->answer.bytes + grounding->other.begin,
+                    grounding->other.end - grounding->other.begin);
+        judge_say(extract, advice, "。資料にある文だけで答えてください。",
+                  ". Keep to sentences that stand in the sources.");
+    } else if (!grounding->found) {
+        judge_say(extract, advice, "回答の文が資料に見つかりません。別の語で探し直してください: ",
+                  "No sentence of the answer was found in the sources. Search again with other words for: ");
+        judge_say_keywords(extract, advice);
+    } else if (grounding->echoes) {
+        judge_say(extract, advice,
+                  "回答は質問を繰り返すだけです。資料から答えとなる語を加えるか、別の語で探し直してください: ",
+                  "The answer only repeats the question. Add what the sources say, or search again for: ");
+        judge_say_keywords(extract, advice);
+    } else if (grounding->score < GROUNDING_ENOUGH) {
+        judge_say(extract, advice, "次の語に触れた箇所が見つかっていません: ", "Nothing was found that speaks of: ");
+        judge_say_missing(extract, &grounding->coverage, advice);
+        judge_say(extract, advice, "。これらの語か言い換えで探し直してください。",
+                  ". Search again for these words, or for others that mean the same.");
     } else {
-        buffer_print(advice,
-                     japanese ? "回答の文のうち資料で裏付けられるものが少なすぎます。資料にある文だけで答えてください。"
-                              : "Too few sentences of the answer stand in the sources. Keep to those that do.");
+        judge_say(extract, advice, "資料に見つかる文が回答に少なすぎます。資料にある文だけで答えてください。",
+                  "Too few sentences of the answer were found in the sources. Keep to those that stand there.");
     }
+}
+
+/* A part of the question of which the places of the answer have next to nothing; length 0: there is none. */
+static struct text judge_open_part(const struct extract *extract, const struct evidence *found, struct claim answer)
+{
+    struct text parts[EXTRACT_PARTS_MAX];
+    size_t count = extract_split(extract->arena, extract->asked, extract->japanese, EXTRACT_PARTS_MAX, parts);
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        struct grounding part;
+        if (grounding_judge(found, (struct claim){parts[i].bytes, parts[i].length}, answer, &part) &&
+            part.coverage.share < PART_LEAST)
+            return parts[i];
+    }
+    return (struct text){NULL, 0};
 }
 
 bool extract_judge(const struct extract *extract, struct buffer *advice)
 {
-    struct verdict verdict = {0};
-    bool completed = weigh(extract, &verdict) && verdict.carried > 0 &&
-                     (double)verdict.carried >= CARRIED_ENOUGH * (double)verdict.sentences &&
-                     verdict.coverage.share >= COVERED_ENOUGH;
-    write_advice(extract, &verdict, completed, advice);
-    return completed;
+    struct grounding grounding = {.sentences = 0};
+    struct evidence *found = evidence_create(extract->arena, extract->passages, extract->passage_count);
+    struct claim asked = {extract->asked.bytes, extract->asked.length};
+    struct claim answer = {extract->answer.bytes, extract->answer.length};
+    bool judged = found && answer.text && grounding_judge(found, asked, answer, &grounding);
+    struct text open = {NULL, 0};
+    if (judged && grounding.completed)
+        open = judge_open_part(extract, found, answer);
+    if (open.length)
+        judge_say_open(extract, open, advice);
+    else
+        judge_advise(extract, &grounding, advice);
+    return judged && grounding.completed && !open.length;
 }

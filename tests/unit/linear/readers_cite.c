@@ -2,6 +2,7 @@
 #include "readers.h"
 
 #include "nodes/report_text.h"
+#include "words/aligned.h"
 #include "words/claims.h"
 #include "words/proper.h"
 #include "words/tokens.h"
@@ -81,9 +82,11 @@ static void compare(struct input *in)
 {
     size_t half = in->length / 2;
     struct claim sentence = {in->text, half}, quote = {in->text + half, in->length - half};
+    struct span word;
     claims_agree(sentence, quote, quote);
     claims_words_stand(sentence, quote, quote);
     claims_agree(sentence, sentence, quote);
+    aligned_compare(sentence, quote, sentence, quote, &word);
 }
 
 static void name(struct input *in)
