@@ -127,7 +127,8 @@ static void grounding_take(struct grounding_work *work, struct claim answer, str
         return;
     struct claim text = grounding_text(work->evidence, unit);
     struct claim heading = grounding_heading(work->evidence, work->evidence->units[unit].passage);
-    places[grounding->found++] = (struct passage){text.text, text.length, heading.text, heading.length};
+    places[grounding->found++] = (struct passage){
+        .text = text.text, .length = text.length, .heading = heading.text, .heading_length = heading.length};
     grounding_note(work, unit, signs);
     grounding->echoes &= !grounding_adds(work, sentence, unit);
 }

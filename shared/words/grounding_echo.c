@@ -71,6 +71,16 @@ static bool echo_is_new(const struct aligned_text *said, const struct aligned_te
     return !known && echo_stands(said, there, at, to);
 }
 
+/* Whether a short answer is a term of its own, although its parts may be in the question: 位置エネルギー. */
+static bool echo_is_term(const struct aligned_text *said, const struct aligned_text *asked)
+{
+    for (size_t i = 0; i < said->count; i++)
+        if (said->words[i].script == SCRIPT_HIRAGANA ||
+            (said->words[i].script == SCRIPT_LETTER && echo_is_known(said, &said->words[i], asked)))
+            return false;
+    return said->count && said->count <= SHORT_WORDS && !aligned_stand(asked, said->words, said->count);
+}
+
 static size_t echo_content(const struct aligned_text *said)
 {
     size_t count = 0;
@@ -93,8 +103,7 @@ bool grounding_adds(const struct grounding_work *work, struct claim sentence, ui
         if (echo_is_new(&said, &work->asked, &there, at, to, content))
             return true;
     }
-    if (said.count <= SHORT_WORDS && said.count && !aligned_stand(&work->asked, said.words, said.count) &&
-        echo_stands(&said, &there, 0, said.count))
-        return true; /* a short answer made of words of the question: 位置エネルギー */
+    if (echo_is_term(&said, &work->asked) && echo_stands(&said, &there, 0, said.count))
+        return true;
     return echo_offers(work->question) && said.count < work->asked.count / 2;
 }

@@ -76,7 +76,11 @@ def body(minds, check):
         invented = reflect("A password is reset by calling the king of Denmark twice.")
         equal((invented.is_completed, "what the tools found" in invented.advice), (False, True))
         beside = reflect("The link is valid for 30 minutes.")
-        equal((beside.is_completed, "password" in beside.advice), (False, True), "an answer to something else")
+        equal((beside.is_completed, "reset" in beside.advice), (False, True), "an answer to something else")
+        swapped = reflect("A password is reset under Settings > Billing.")
+        equal((swapped.is_completed, "Billing" in swapped.advice), (False, True), "another name")
+        equal(reflect("Settings > Security").is_completed, True, "a short answer")
+        equal(reflect("A password is reset.").is_completed, False, "an echo")
         equal(reflect("A password is reset under Settings > Security.", tool_results=[]).is_completed, False, "without evidence")
         ja = {"question": "パスワードの再設定方法は？", "subtask": "パスワードの再設定方法",
               "tool_results": [{"name": "s", "hits": [{"uri": "a.md", "snippet": "パスワードの再設定は設定画面のセキュリティから行います。方法は二つあります。"}]}]}

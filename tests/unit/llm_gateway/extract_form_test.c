@@ -69,7 +69,7 @@ static void an_answer_is_judged_by_what_was_found(void **state)
     expect_judgement("再試行の回数は？", "再試行の回数は3回です。", true, "見つかり");
     expect_judgement("Which port does the server listen on?", "The server listens on port 8080.", true, "was found");
     expect_judgement("再試行の回数は？", "再試行の回数は5回です。", false, "「5」");
-    expect_judgement("料金プランと再試行の回数は？", "再試行の回数は3回です。", false, "「料金プラン");
+    expect_judgement("料金プランはいくらですか？再試行の回数は？", "再試行の回数は3回です。", false, "「料金プラン");
     expect_judgement("How often is mail collected?", "The server listens on port 8080.", false, "\"mail\"");
     expect_judgement("Which port does the server listen on?", "8080", true, "was found");
     expect_judgement("Which port does the server listen on?", "The server.", false, "repeats");

@@ -6,8 +6,11 @@
 
 static struct grounding grounding_of(const char *heading, const char *text, const char *question, const char *answer)
 {
-    struct passage passages[] = {{text, strlen(text), heading, strlen(heading)},
-                                 {"The ferry to Quenby leaves at noon. 売店は六時に閉まります。", 0, "Timetable", 9}};
+    struct passage passages[] = {
+        {.text = text, .length = strlen(text), .heading = heading, .heading_length = strlen(heading)},
+        {.text = "The ferry to Quenby leaves at noon. 売店は六時に閉まります。",
+         .heading = "Timetable",
+         .heading_length = 9}};
     struct grounding grounding;
     struct arena arena;
     passages[1].length = strlen(passages[1].text);
