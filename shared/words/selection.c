@@ -123,6 +123,19 @@ static bool is_stopped(const char *text, size_t length)
     return ends_with(text, length, stops, sizeof(stops) / sizeof(*stops));
 }
 
+/* Whether the subject of the sentence stands in the sentence before. */
+static bool continues(const char *text, size_t length)
+{
+    static const char *const begins[] = {"It ",  "Its ",   "This ", "These ", "They ", "Their ", "He ",
+                                         "She ", "His ",   "Her ",  "Such ",  "That ", "Those ", "これ",
+                                         "それ", "この",   "その",  "同",     "彼",    "ここ",   "そこ",
+                                         "また", "さらに", "なお",  "ただし"};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (length > strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 static double share(double part, double all)
 {
     return all > 0 ? part / all : 0;
@@ -166,6 +179,8 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_ASKS] = asks(text, length);
     signs[SIGN_UNSTOPPED] = !is_stopped(text, length) && !asks(text, length);
     signs[SIGN_FIRST] = at == first + (evidence->units[first].heading ? 1 : 0);
+    signs[SIGN_CONTINUES] = continues(text, length) ? signs[SIGN_BEFORE] : 0;
+    signs[SIGN_ANSWERS_HEADING] = signs[SIGN_FIRST] * signs[SIGN_HEADING];
 }
 
 static void weigh(struct selected *selected)
@@ -263,6 +278,7 @@ static void rank_pool(const struct evidence *evidence, const struct question *qu
         selected.signs[SIGN_SUBJECT] = (selection_share_of(question, &asked->subject, has, HAS_SENTENCE) +
                                         selection_share_of(question, &asked->subject, has, HAS_CONTEXT)) /
                                        2;
+        selected.signs[SIGN_FIT_OWN] = (selected.signs[sign_of(asked->type)] - FIT_UNKNOWN) * selected.signs[SIGN_OWN];
         weigh(&selected);
         insert(selection, &selected);
     }

@@ -26,6 +26,9 @@ enum selection_sign {
     SIGN_FIT_OTHER,
     SIGN_FOCUS,
     SIGN_SUBJECT,
+    SIGN_FIT_OWN,
+    SIGN_CONTINUES,
+    SIGN_ANSWERS_HEADING,
     SIGN_NEW,       /* ln of the number of strong terms that the question does not have */
     SIGN_LENGTH,    /* ln of its bytes */
     SIGN_ASKS,      /* 1 for a question */

@@ -6,60 +6,71 @@
 #include <math.h>
 
 struct weights {
-    double constant, japanese, best, ahead_of_second, ahead;
+    double constant, best, ahead_of_second, ahead;
+    double languages[LANGUAGES]; /* added for the language of the question */
     double covers[SELECTION_COVERS];
 };
 
 /* Without scores of a search, the covers alone decide. */
 static const struct weights with_search = {
-    .constant = -5.94,
-    .japanese = -0.40,
-    .best = 2.51,
-    .ahead_of_second = 4.90,
-    .ahead = 0.75,
+    .constant = -6.65,
+    .best = 2.45,
+    .ahead_of_second = 4.75,
+    .ahead = 0.77,
+    .languages = {[LANGUAGE_JA] = -0.37,
+                  [LANGUAGE_ZH] = 1.80,
+                  [LANGUAGE_KO] = 6.65,
+                  [LANGUAGE_DE] = 2.82,
+                  [LANGUAGE_FR] = 2.22,
+                  [LANGUAGE_ES] = 2.27},
     .covers =
         {
-            [COVER_SENTENCE] = 0.79,
-            [COVER_CONTEXT] = 1.10,
-            [COVER_PASSAGE] = 1.59,
-            [COVER_ALL] = 0.74,
-            [COVER_RARE] = 0.06,
-            [COVER_NAMES] = 0.36,
+            [COVER_SENTENCE] = 0.84,
+            [COVER_CONTEXT] = 1.30,
+            [COVER_PASSAGE] = 1.64,
+            [COVER_ALL] = 0.58,
+            [COVER_RARE] = 0.15,
+            [COVER_NAMES] = 0.34,
             [COVER_NAMES_CONTEXT] = 0.34,
-            [COVER_NUMBERS] = 0.89,
-            [COVER_RUNS] = -0.07,
-            [COVER_FIT_NUMBER] = 1.49,
-            [COVER_FIT_NAME] = -0.89,
-            [COVER_FIT_OTHER] = -1.63,
-            [COVER_FOCUS] = 0.42,
-            [COVER_SUBJECT] = 0.23,
+            [COVER_NUMBERS] = 0.96,
+            [COVER_RUNS] = -0.20,
+            [COVER_FIT_NUMBER] = 1.58,
+            [COVER_FIT_NAME] = -0.82,
+            [COVER_FIT_OTHER] = -1.23,
+            [COVER_FOCUS] = 0.46,
+            [COVER_SUBJECT] = 0.25,
             [COVER_FOCUS_PASSAGE] = -0.27,
-            [COVER_SUBJECT_PASSAGE] = 0.35,
-            [COVER_CLEAR] = 0.26,
-            [COVER_TERMS] = 0.82,
+            [COVER_SUBJECT_PASSAGE] = 0.33,
+            [COVER_CLEAR] = 0.25,
+            [COVER_TERMS] = 0.83,
         },
 };
 static const struct weights without_search = {
-    .constant = -6.24,
-    .japanese = -0.50,
+    .constant = -6.66,
+    .languages = {[LANGUAGE_JA] = -0.48,
+                  [LANGUAGE_ZH] = 1.26,
+                  [LANGUAGE_KO] = 6.66,
+                  [LANGUAGE_DE] = 2.55,
+                  [LANGUAGE_FR] = 1.76,
+                  [LANGUAGE_ES] = 1.60},
     .covers =
         {
             [COVER_SENTENCE] = 1.25,
-            [COVER_CONTEXT] = 1.71,
-            [COVER_PASSAGE] = 2.66,
-            [COVER_ALL] = 0.78,
-            [COVER_RARE] = -0.05,
-            [COVER_NAMES] = 0.55,
-            [COVER_NAMES_CONTEXT] = 0.26,
-            [COVER_NUMBERS] = 0.77,
-            [COVER_RUNS] = 0.16,
-            [COVER_FIT_NUMBER] = 1.59,
-            [COVER_FIT_NAME] = -0.78,
-            [COVER_FIT_OTHER] = -1.39,
+            [COVER_CONTEXT] = 1.94,
+            [COVER_PASSAGE] = 2.70,
+            [COVER_ALL] = 0.61,
+            [COVER_RARE] = 0.03,
+            [COVER_NAMES] = 0.53,
+            [COVER_NAMES_CONTEXT] = 0.27,
+            [COVER_NUMBERS] = 0.93,
+            [COVER_RUNS] = -0.01,
+            [COVER_FIT_NUMBER] = 1.84,
+            [COVER_FIT_NAME] = -0.71,
+            [COVER_FIT_OTHER] = -1.12,
             [COVER_FOCUS] = 0.12,
-            [COVER_SUBJECT] = 0.30,
-            [COVER_FOCUS_PASSAGE] = 0.05,
-            [COVER_SUBJECT_PASSAGE] = 0.46,
+            [COVER_SUBJECT] = 0.33,
+            [COVER_FOCUS_PASSAGE] = 0.07,
+            [COVER_SUBJECT_PASSAGE] = 0.40,
             [COVER_CLEAR] = 0.98,
             [COVER_TERMS] = 0.77,
         },
@@ -69,7 +80,7 @@ double extract_confidence(const struct extract *extract, const struct selection 
 {
     const struct found *found = &extract->found;
     const struct weights *weights = found->scored ? &with_search : &without_search;
-    double sum = weights->constant + (extract->japanese ? weights->japanese : 0) + weights->best * found->best +
+    double sum = weights->constant + weights->languages[extract->language] + weights->best * found->best +
                  weights->ahead_of_second * found->ahead_of_second + weights->ahead * found->ahead;
     for (size_t i = 0; i < SELECTION_COVERS; i++)
         sum += weights->covers[i] * selection->covers[i];
