@@ -57,9 +57,8 @@ static double confidence(size_t index, bool with, size_t *best)
     struct evidence *evidence = evidence_create(&arena, passages, count);
     struct text asked = rows[index].question;
     assert_true(selection_rank(evidence, asked.bytes, asked.length, &selection));
-    struct extract asking = {.japanese = rows[index].japanese,
-                             .language = rows[index].japanese ? LANGUAGE_JA : LANGUAGE_EN,
-                             .asked = asked};
+    struct extract asking = {
+        .japanese = rows[index].japanese, .language = rows[index].japanese ? LANGUAGE_JA : LANGUAGE_EN, .asked = asked};
     double value = extract_confidence(&asking, &selection);
     *best = selection.count ? of[selection.list[0].chosen.passage] : ROWS_MAX;
     arena_fini(&arena);
