@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "words/claims.h"
 #include "words/sentences.h"
+#include "words/words.h"
 
 #include <string.h>
 
@@ -30,13 +31,38 @@ bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_
                         (struct claim){passage->heading, passage->heading_length});
 }
 
+static size_t cite_stop_before(const char *text, size_t end)
+{
+    static const char *const stops[] = {".", "!", "?", "。", "！", "？", "．"};
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        size_t length = strlen(stops[i]);
+        if (end >= length && memcmp(text + end - length, stops[i], length) == 0)
+            return end - length;
+    }
+    return end;
+}
+
+/* Of a sentence in its normal form, without stops at its end. */
+static uint64_t cite_sentence_hash(const char *sentence, size_t length)
+{
+    struct buffer text;
+    buffer_init(&text, CITED_TEXT_MAX);
+    words_normalize(&text, sentence, length);
+    size_t end = text.length, stop;
+    while (end && (stop = cite_stop_before(buffer_text(&text), end)) < end)
+        end = stop;
+    uint64_t hash = text.failed ? hash_bytes(sentence, length) : hash_bytes(buffer_text(&text), end);
+    buffer_fini(&text);
+    return hash | 1;
+}
+
 /* Whether the sentence stands in the text already. Of very many, later ones are not known. */
 static bool cite_was_said(struct cite_text *cite, const char *sentence, size_t length)
 {
-    uint64_t hash = hash_bytes(sentence, length) | 1;
-    size_t at = hash % CITE_SLOTS;
     if (cite->unsupported != CITE_DROP)
         return false;
+    uint64_t hash = cite_sentence_hash(sentence, length);
+    size_t at = hash % CITE_SLOTS;
     while (cite->said[at] && cite->said[at] != hash)
         at = (at + 1) % CITE_SLOTS;
     if (cite->said[at])
@@ -101,17 +127,6 @@ static void cite_flush_headings(struct cite_text *cite, const char *text)
 static bool cite_is_closing_byte(char c)
 {
     return c == '*' || c == '_' || c == '"' || c == '\'' || c == ')';
-}
-
-static size_t cite_stop_before(const char *text, size_t end)
-{
-    static const char *const stops[] = {".", "!", "?", "。", "！", "？", "．"};
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        size_t length = strlen(stops[i]);
-        if (end >= length && memcmp(text + end - length, stops[i], length) == 0)
-            return end - length;
-    }
-    return end;
 }
 
 /* Before the stop, and before the bar of a row. */

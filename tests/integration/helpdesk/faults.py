@@ -132,6 +132,36 @@ def _():
     expect(len(Upstream.asked) == 5, f"{len(Upstream.asked)} calls of the model")
 
 
+INVENTED = "It was bought by a bank in Geneva for 900 dollars."
+OTHER = "The XYZ system listens on port 8443 for web traffic."
+
+
+def ask_one_that_says(text):
+    """The result where the model answers with this text, and what was not as it should be."""
+    Upstream.fault = staticmethod(at("answer", lambda choice: choice["message"].update(content=text)))
+    code, result, why = ask()
+    Upstream.fault = None
+    expect(code == 0, f"{code}: {result} {why}")
+    return result, [(d["kind"].removeprefix("DEGRADATION_KIND_"), d["reason"]) for d in result["outcome"]["degradations"]]
+
+
+@check("a sentence that the model invents between two supported ones is left out, and it is told how many")
+def _():
+    result, told = ask_one_that_says(f"{ANSWER} {INVENTED} {OTHER}")
+    expect(result["answer"] == f"{ANSWER} {OTHER}", result["answer"])
+    expect([c["sentence"] for c in result["citations"]] == [ANSWER, OTHER], result["citations"])
+    expect(any("of 3 sentences 1 have no source and were left out" in reason for _, reason in told), told)
+
+
+for said in (INVENTED, "NOT_FOUND\nI looked for port 9090."):
+    @check(f"an answer is never worse than without a model: one that says {said[:9]}… gives way to the documents' own sentence")
+    def _(said=said):
+        result, told = ask_one_that_says(said)
+        expect(result["found"] and ANSWER in result["answer"] and said not in result["answer"], result["answer"])
+        expect({c["uri"] for c in result["citations"]} == {"guide/network.md"}, result["citations"])
+        expect(any(kind == "EXTRACTIVE" and "their sentences stand in its place" in reason for kind, reason in told), told)
+
+
 OVERLOAD = json.dumps({"error": {"message": "slow down", "type": "rate_limit_exceeded", "code": "rate_limit_exceeded"}})
 for name, fault in (("429 twice", first_two(429, OVERLOAD)), ("500 twice", first_two(500, "{}")),
                     ("a body that is no JSON, twice", first_two(200, '{"choices": [')),

@@ -77,6 +77,12 @@ static void a_sentence_without_a_source_is_dropped_and_its_line_stays_whole(void
     becomes("The moon is 384,500 km away from the earth.", "");
 }
 
+static void a_sentence_stands_once_however_it_is_written(void **state)
+{
+    becomes("It has no air. Mars has two moons, Phobos and Deimos.\n\nIt  has no AIR!\n\n- It has no air",
+            "It has no air. Mars has two moons, Phobos and Deimos.");
+}
+
 static void a_heading_goes_with_its_section(void **state)
 {
     becomes("# All\n\n## Venus\n\nIt is made of cheese.\n\n## Mars\n\nMars has two moons.",
@@ -195,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_without_a_source_is_dropped_and_its_line_stays_whole),
+        cmocka_unit_test(a_sentence_stands_once_however_it_is_written),
         cmocka_unit_test(a_heading_goes_with_its_section),
         cmocka_unit_test(a_heading_says_no_more_than_the_sources),
         cmocka_unit_test(markup_of_a_model_is_no_markup_of_the_report),
