@@ -178,7 +178,7 @@ static int work(struct daemon_process *process, const struct config *config)
     if (!config_string(config, CONNECT))
         kept_run_write(&ask.kept, &ask.way, "helpdesk", arguments[0], !ask.json && !config_boolean(config, "quiet"));
     if (code == COMMAND_NOTHING && collection)
-        ask_check_collection(&ask, collection);
+        ask_check_collection(&ask.way, collection);
     return code;
 }
 

@@ -73,7 +73,7 @@ void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
 /* ask_collection.c: reports an unknown collection, and lists the existing collections. */
-void ask_check_collection(struct ask *ask, const char *name);
+void ask_check_collection(const struct orchestra *way, const char *name);
 
 /* ask_answer.c: the answer with numbers, the sources that they refer to, and the gaps of the result. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);

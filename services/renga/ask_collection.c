@@ -13,10 +13,10 @@
 struct look {
     struct command_call call; /* first */
     ProtobufCService *tool_runner;
-    const char *name;
+    const char *command, *name;
 };
 
-static void tell(const char *name, const Renga__V1__GetKnowledgeBaseResponse *response)
+static void tell(const char *command, const char *name, const Renga__V1__GetKnowledgeBaseResponse *response)
 {
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < response->n_collections; i++) {
@@ -24,7 +24,7 @@ static void tell(const char *name, const Renga__V1__GetKnowledgeBaseResponse *re
             return;
         nearest_try(&nearest, response->collections[i]->name);
     }
-    fprintf(stderr, "renga ask: there is no collection '%s'", name);
+    fprintf(stderr, "%s: there is no collection '%s'", command, name);
     if (nearest.name)
         fprintf(stderr, ", did you mean '%s'?", nearest.name);
     else if (response->n_collections)
@@ -38,7 +38,7 @@ static void answered(const Renga__V1__GetKnowledgeBaseResponse *response, void *
 {
     struct look *look = ((struct rpc_client_call *)data)->owner;
     if (response)
-        tell(look->name, response);
+        tell(look->command, look->name, response);
     command_call_ended(&look->call);
 }
 
@@ -49,13 +49,13 @@ static void begin(struct command_call *call)
     renga__v1__tool_runner__get_knowledge_base(look->tool_runner, &request, answered, &call->call);
 }
 
-void ask_check_collection(struct ask *ask, const char *name)
+void ask_check_collection(const struct orchestra *way, const char *name)
 {
     struct status st = {0};
-    struct look look = {.call.begin = begin, .name = name};
-    look.tool_runner = process_stub(ask->way.process, &renga__v1__tool_runner__descriptor, &st);
+    struct look look = {.call.begin = begin, .command = way->command, .name = name};
+    look.tool_runner = process_stub(way->process, &renga__v1__tool_runner__descriptor, &st);
     if (!look.tool_runner)
         return;
-    command_call_prepare(&look.call, ask->way.process, LOOK_MS);
+    command_call_prepare(&look.call, way->process, LOOK_MS);
     command_call_wait(&look.call); /* a remote orchestrator may serve no tool-runner: then they are unknown */
 }

@@ -7,6 +7,8 @@
  * Calls run in the loop; the command's thread scores. Runs in this process are deleted, as they are in memory. */
 #include "eval.h"
 
+#include "ask.h"
+
 #include "base/clock.h"
 #include "base/text.h"
 
@@ -273,6 +275,14 @@ static void eval_ask_all(struct eval *eval)
     free(pump.slots);
 }
 
+static bool eval_found_something(const struct eval *eval)
+{
+    for (size_t i = 0; i < eval->rows.count; i++)
+        if (eval->rows.list[i].score.answered == 1)
+            return true;
+    return false;
+}
+
 static int eval_exit_code(const struct eval *eval)
 {
     if (eval->interrupted)
@@ -295,6 +305,8 @@ int eval_run(struct eval *eval)
     if (eval->against.path)
         eval_against_compare(&eval->against, &eval->rows, &eval->memory);
     eval_view_end(eval);
+    if (eval->collection && eval->failed < eval->asked && !eval_found_something(eval))
+        ask_check_collection(&eval->way, eval->collection);
     bool written = eval_write_reports(eval);
     int code = eval_exit_code(eval);
     return code == COMMAND_OK && !written ? (int)COMMAND_FAILED : code;
