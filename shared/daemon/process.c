@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #define CLOSE_LIMIT_MS 5000 /* for what a command has left under way: it is cancelled, and has only to end */
+#define LOCAL_LIMIT_MS 5000 /* for handlers whose callers in this process have left */
+#define LOCAL_LOOK_MS  5
 #define SERVICES_MAX   16
 
 /* One service and its instances. */
@@ -338,6 +340,19 @@ static void close_doors(struct daemon_process *process)
     sem_destroy(&closed);
 }
 
+/* Handlers of calls within the process, whose callers have left: their services stay until they have ended. */
+static bool await_local_calls(void)
+{
+    unsigned alive = rpc_local_calls_alive();
+    for (int waited_ms = 0; alive && waited_ms < LOCAL_LIMIT_MS; waited_ms += LOCAL_LOOK_MS) {
+        usleep(LOCAL_LOOK_MS * 1000);
+        alive = rpc_local_calls_alive();
+    }
+    if (alive)
+        log_warn("daemon.leaked", "%u calls within the process were not ended; its services stay in memory", alive);
+    return !alive;
+}
+
 static void destroy_instances(struct daemon_process *process)
 {
     for (size_t s = 0; s < process->carried_count; s++) {
@@ -360,7 +375,7 @@ bool process_stop(struct daemon_process **process_pointer)
         return true;
     *process_pointer = NULL;
     close_doors(process);
-    bool ended = rpc_server_destroy(&process->server);
+    bool ended = rpc_server_destroy(&process->server) && await_local_calls();
     if (ended)
         destroy_instances(process);
     observation_stop(&process->observation);

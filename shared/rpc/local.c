@@ -14,10 +14,12 @@
 #include "rpc/clone.h"
 #include "rpc/exchange.h"
 #include "rpc/forwarded.h"
+#include "rpc/runtime.h"
 #include "rpc/server.h"
 #include "rpc/traces.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,8 @@ struct local {
     struct status failure;        /* the caller's, in place of the handler's status */
     bool arrived, paused, closed; /* closed: the caller has had its last */
 };
+
+static atomic_uint calls_alive;
 
 static const struct rpc_call_ops local_call_ops;
 static const struct rpc_exchange_ops local_exchange_ops;
@@ -87,6 +91,7 @@ static void free_when_done(struct local *local)
     free(local->packed_request);
     rpc_call_fini(&local->call);
     free(local);
+    atomic_fetch_sub(&calls_alive, 1);
 }
 
 /* ---- to the caller ----------------------------------------------------------------------------------------------- */
@@ -361,6 +366,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     struct local *local = malloc(sizeof *local);
     if (!local)
         fatal("rpc.memory", "no memory for a call");
+    atomic_fetch_add(&calls_alive, 1);
     memset(local, 0, offsetof(struct local, call.storage)); /* all but the arena's storage */
     memset((char *)&local->call + sizeof local->call, 0,
            sizeof *local - offsetof(struct local, call) - sizeof local->call);
@@ -382,6 +388,11 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
         fail_caller(local, local->unsendable.code, local->unsendable.text);
     else
         loop_defer(call->loop, &local->arrive);
+}
+
+unsigned rpc_local_calls_alive(void)
+{
+    return atomic_load(&calls_alive);
 }
 
 static void destroy_stub(ProtobufCService *service)

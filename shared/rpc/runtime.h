@@ -13,4 +13,8 @@
 bool rpc_start(struct loop *const *loops, unsigned count, struct status *st);
 void rpc_stop(void);
 
+/* Calls of local stubs (channel.h) in this process whose handler or caller has not ended. A handler may outlast a
+ * caller that was cancelled, and uses its service until it has ended. Any thread. */
+unsigned rpc_local_calls_alive(void);
+
 #endif

@@ -226,9 +226,13 @@ static void a_reply_to_nobody_does_no_harm(void **state)
     cancel_soon(&stuck, 30);
     wait_for(&stuck);
     assert_int_equal(stuck.call.status.code, CANCELLED);
-    for (int i = 0; i < 20; i++) /* over gRPC each may arrive in either loop */
+    assert_int_equal(rpc_local_calls_alive(), server ? 0 : 1); /* its handler uses the service still */
+    for (int i = 0; i < 20; i++)                               /* over gRPC each may arrive in either loop */
         run(&released, start_release, &request);
     assert_int_equal(released.call.status.code, OK);
+    for (int i = 0; i < 1000 && rpc_local_calls_alive(); i++)
+        usleep(5000);
+    assert_int_equal(rpc_local_calls_alive(), 0);
 }
 
 #define MANY 1000
