@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define THING_MAX ((size_t)180)
+#define THING_MAX  ((size_t)180)
+#define JOINTS_MAX 8
 
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "！", "!", "吗", "呢");
@@ -13,32 +14,41 @@ LIST(chinese_joints, "还是", "還是", "和", "与", "與", "跟", "及", "或
 LIST(chinese_links, "两者中", "两者之中", "两者", "相比较", "相比", "比较", "之间", "之中", "当中", "中", "里", "两个",
      "二者", "，", "、", "的", "相比之下", "比起来", "這兩", "这两");
 LIST(chinese_more, "更", "较", "較", "先", "早", "晚", "最", "比较");
+LIST(chinese_plain_more, "更", "较", "較", "先");
 LIST(korean_which, "어느", "누가", "어디가", "무엇이", "뭐가", "어떤", "누구의", "어디");
-LIST(korean_joints, "와 ", "과 ", "이랑 ", "랑 ", "하고 ", " 또는 ", "이나 ", ", ");
-LIST(korean_links, " 중에서", " 중에", " 중", " 가운데", "를 비교하면", "을 비교하면", "는", "은", " 두 개", ",");
+LIST(korean_joints, "인가요 ", "인가요, ", "일까요 ", "와 ", "과 ", "이랑 ", "랑 ", "하고 ", " 또는 ", "이나 ", ", ");
+LIST(korean_links, "인가요", "일까요", " 중에서", " 중에", " 중", " 가운데", "를 비교하면", "을 비교하면", "는", "은",
+     " 두 개", ",");
 LIST(korean_more, "더", "먼저", "가장", "일찍", "늦게", "오래", "많은", "높은", "큰");
+
+LIST(chinese_degrees, "古老", "便宜", "大", "小", "高", "低", "长", "短", "早", "晚", "多", "少", "快", "慢", "重",
+     "轻", "老", "新", "宽", "深", "远", "近", "贵", "强");
+LIST(chinese_attributes, "人口", "面积", "历史", "海拔", "高度", "长度", "的");
 
 static bool asian_is_thing(struct text text)
 {
     return text.length && text.length <= THING_MAX && !split_has(text, (const char *const[]){"？", "?", "。", NULL});
 }
 
-/* The two things around the conjunction in the middle. */
+/* The two things around the first of the conjunctions that is there; of several, the one in the middle. */
 static bool asian_pair(const struct marked *marked, size_t begin, size_t end, const char *const *joints,
                        struct text *one, struct text *other)
 {
-    size_t places[8], lengths[8], count = 0, length, at = begin + 1;
-    while (count < 8 && (at = split_find(marked, at, end, joints, &length)) < end) {
-        places[count] = at;
-        lengths[count++] = length;
-        at += length;
+    for (; *joints; joints++) {
+        const char *const joint[] = {*joints, NULL};
+        size_t places[JOINTS_MAX], count = 0, length, at = begin + 1;
+        while (count < JOINTS_MAX && (at = split_find(marked, at, end, joint, &length)) < end) {
+            places[count++] = at;
+            at += length;
+        }
+        if (!count)
+            continue;
+        size_t middle = places[count / 2];
+        *one = split_trim(split_part(marked->text, begin, middle), edges);
+        *other = split_trim(split_part(marked->text, middle + strlen(*joints), end), edges);
+        return asian_is_thing(*one) && asian_is_thing(*other);
     }
-    if (!count)
-        return false;
-    size_t middle = count / 2;
-    *one = split_trim(split_part(marked->text, begin, places[middle]), edges);
-    *other = split_trim(split_part(marked->text, places[middle] + lengths[middle], end), edges);
-    return asian_is_thing(*one) && asian_is_thing(*other);
+    return false;
 }
 
 static struct text without_links(struct text text, const char *const *links)
@@ -78,6 +88,39 @@ static void chinese_part(struct split *split, struct text thing, struct text sai
     split_add(split, text_joined(split->arena, thing, with_change(split, said, changes), text_of("？")));
 }
 
+/* 「A还是B更大」, 「A比B大吗」 */
+static bool chinese_without_which(struct split *split, const struct marked *marked)
+{
+    static const char *const choice[] = {"还是", "還是", NULL}, *const than[] = {"比", NULL};
+    struct text text = split_trim(marked->text, edges), one, other, said;
+    size_t offset = (size_t)(text.bytes - marked->text.bytes), end = offset + text.length, length, more;
+    bool asks = marked->text.length > end;
+    size_t at = split_find(marked, offset + 1, end, choice, &length);
+    if (at < end) {
+        size_t to = split_find(marked, at + length, end, chinese_plain_more, &more);
+        size_t begin = to - split_match_before(marked->text, to, chinese_attributes);
+        one = split_part(marked->text, offset, at);
+        other = split_part(marked->text, at + length, begin);
+        said = split_part(marked->text, begin, to < end ? end : begin);
+    } else {
+        at = split_find(marked, offset + 1, end, than, &length);
+        size_t begin = end - split_match_before(marked->text, end, chinese_degrees);
+        said = text_joined(split->arena, text_of("更"), split_part(marked->text, begin, end), text_of(""));
+        asks = begin < end && at < begin &&
+               split_has(split_part(marked->text, end, marked->text.length), (const char *const[]){"吗", "嗎", NULL});
+        begin -= split_match_before(marked->text, begin, (const char *const[]){"更", "还", NULL});
+        size_t noun = split_match_before(marked->text, begin, chinese_attributes);
+        said = text_joined(split->arena, split_part(marked->text, begin - noun, begin), said, text_of(""));
+        one = split_part(marked->text, offset, at);
+        other = split_part(marked->text, at + length, at < end ? begin - noun : at);
+    }
+    if (!asks || !said.length || !asian_is_thing(one) || !asian_is_thing(other))
+        return false;
+    chinese_part(split, one, said);
+    chinese_part(split, other, said);
+    return true;
+}
+
 bool contrast_chinese(struct split *split, struct text question)
 {
     struct marked marked;
@@ -86,8 +129,10 @@ bool contrast_chinese(struct split *split, struct text question)
     mark_quoted(&marked, question);
     struct text text = marked.text;
     size_t which = split_find(&marked, 0, text.length, chinese_which, &length);
-    if (split->limit < 2 || which == text.length)
+    if (split->limit < 2)
         return false;
+    if (which == text.length)
+        return chinese_without_which(split, &marked);
     struct text pair = without_links(split_part(text, 0, which), chinese_links);
     if (pair.length) {
         said = split_part(text, which + length, text.length);
@@ -98,7 +143,7 @@ bool contrast_chinese(struct split *split, struct text question)
         pair = split_trim(split_part(text, comma, text.length), edges);
     }
     said = split_trim(said, edges);
-    static const char *const kinds[] = {"国家", "城市", "的", "人", "国", "公司", "作品", "电影", NULL};
+    static const char *const kinds[] = {"国家的", "城市的", "国家", "城市", "公司", "作品", "电影", "的", NULL};
     size_t kind = split_match_any(said, 0, kinds);
     said = split_trim(split_part(said, kind, said.length), edges);
     size_t begin = (size_t)(pair.bytes - text.bytes);
@@ -125,12 +170,30 @@ static bool has_final(struct text text)
 static void korean_part(struct split *split, struct text thing, struct text said)
 {
     static const struct change changes[] = {
-        {"먼저 ", "언제 "}, {"더 일찍 ", "언제 "}, {"더 늦게 ", "언제 "},
-        {"더 ", "얼마나 "}, {"가장 ", "얼마나 "},  {NULL, NULL},
+        {"더 먼저 ", "언제 "}, {"먼저 ", "언제 "},   {"더 일찍 ", "언제 "}, {"더 늦게 ", "언제 "},
+        {"더 ", "얼마나 "},    {"가장 ", "얼마나 "}, {NULL, NULL},
     };
     struct text mark = text_of("?"), topic = text_of(has_final(thing) ? "은 " : "는 ");
     split_add(split, text_joined(split->arena, text_joined(split->arena, thing, topic, text_of("")),
                                  with_change(split, said, changes), mark));
+}
+
+/* "A는 B보다 더 큰가요" */
+static bool korean_than(struct split *split, const struct marked *marked)
+{
+    static const char *const than[] = {"보다 ", NULL}, *const topics[] = {"는 ", "은 ", "가 ", "이 ", NULL};
+    struct text text = marked->text;
+    size_t length, topic, end = split_find(marked, 0, text.length, than, &length);
+    size_t at = split_find(marked, 1, end, topics, &topic);
+    if (end == text.length || at == end)
+        return false;
+    struct text one = split_part(text, 0, at), other = split_trim(split_part(text, at + topic, end), edges);
+    struct text said = split_trim(split_part(text, end + length, text.length), edges);
+    if (!split_has(said, korean_more) || !asian_is_thing(one) || !asian_is_thing(other))
+        return false;
+    korean_part(split, one, said);
+    korean_part(split, other, said);
+    return true;
 }
 
 bool contrast_korean(struct split *split, struct text question)
@@ -141,13 +204,19 @@ bool contrast_korean(struct split *split, struct text question)
     mark_quoted(&marked, question);
     struct text text = marked.text;
     size_t which = split_find(&marked, 0, text.length, korean_which, &length);
-    if (split->limit < 2 || which == 0 || which == text.length)
+    if (split->limit < 2)
         return false;
+    if (which == text.length)
+        return korean_than(split, &marked);
     struct text pair = without_links(split_part(text, 0, which), korean_links);
+    size_t comma = split_find(&marked, which, text.length, (const char *const[]){", ", ",", "? ", NULL}, &ignored);
+    size_t said_end = pair.length ? text.length : comma;
+    if (!pair.length)
+        pair = without_links(split_part(text, comma, text.length), korean_links);
     size_t behind = which + length;
     if (split_match(text, which, "어느") || split_match(text, which, "어떤")) /* "어느 것이" */
         behind = split_find(&marked, behind + 1, text.length, (const char *const[]){" ", NULL}, &ignored);
-    struct text said = split_trim(split_part(text, behind, text.length), edges);
+    struct text said = split_trim(split_part(text, behind, said_end), edges);
     size_t begin = (size_t)(pair.bytes - text.bytes);
     if (!said.length || !split_has(said, korean_more) ||
         !asian_pair(&marked, begin, begin + pair.length, korean_joints, &one, &other))

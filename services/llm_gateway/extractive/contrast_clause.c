@@ -113,11 +113,14 @@ static struct text core_of(struct text said, bool relative)
 /* The first word of the list at the begin of a word; the clause's length: none. */
 static size_t adverb_in(struct text clause, const char *const *list, size_t *length)
 {
-    static const char *const before[] = {"が", "を", "に",   "で",   "は", "も", "の",
-                                         "と", "、", "より", "から", "へ", NULL};
-    for (size_t at = 0; at < clause.length; at++)
-        if ((*length = split_match_any(clause, at, list)) && (at == 0 || split_match_before(clause, at, before)))
+    static const char *const before[] = {"が", "を", "に", "で", "は", "も", "の", "と", "、", "から", "へ", NULL};
+    for (size_t at = 0; at < clause.length; at++) {
+        size_t than = split_match_before(clause, at, (const char *const[]){"より", NULL}); /* 1900年より前に */
+        bool begins = at == 0 || (than ? at == than || split_match_before(clause, at - than, before)
+                                       : split_match_before(clause, at, before) > 0);
+        if (begins && (*length = split_match_any(clause, at, list)))
             return at;
+    }
     return clause.length;
 }
 
@@ -168,6 +171,18 @@ static struct text degree_part(struct split *split, const struct contrast_clause
                                                                 degree.when ? T("はいつですか？") : T("は？"), END});
     if (degree.when)
         return text_joined(split->arena, thing, T("はいつですか？"), T(""));
+    static const char *const oldness[] = {"古い", "新しい", "古かった", "新しかった", NULL};
+    static const char *const measures[] = {"高い",       "長い",     "重い",     "大きい",   "広い",     "深い",
+                                           "速い",       "太い",     "厚い",     "高かった", "長かった", "重かった",
+                                           "大きかった", "広かった", "深かった", "速かった", NULL};
+    static const char *const ends[] = {"かった", "い", NULL};
+    if (split_match_any(adjective, 0, oldness))
+        return text_joined(split->arena, thing, T("はいつのものですか？"), T(""));
+    if (split_match_any(adjective, 0, measures)) { /* 高い: 高さ is what documents say */
+        adjective.length -= split_match_before(adjective, adjective.length, ends);
+        return split_concat(split->arena,
+                            (const struct text[]){thing, T("の"), adjective, T("さはどのくらいですか？"), END});
+    }
     return split_concat(split->arena, (const struct text[]){thing, T("はどのくらい"), adjective, T("ですか？"), END});
 }
 

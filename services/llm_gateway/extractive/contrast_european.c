@@ -18,17 +18,26 @@ LIST(french_verbs, "est", "sont", "était", "a", "ont", "avait", "fut", "possèd
      "mourut");
 LIST(spanish_which, "qué", "cuál", "quién", "¿qué", "¿cuál", "¿quién", "que", "cual", "quien");
 LIST(spanish_or, "o", "u");
-LIST(spanish_verbs, "es", "son", "era", "tiene", "tienen", "fue", "está", "nació", "murió", "cuesta", "posee", "se");
+LIST(spanish_verbs, "¿es", "¿son", "¿tiene", "¿fue", "¿era", "es", "son", "era", "tiene", "tienen", "fue", "está",
+     "nació", "murió", "cuesta", "posee", "se");
+LIST(french_than, "que");
+LIST(comparatives, "mehr", "weniger", "zuerst", "más", "menos", "mayor", "menor", "mejor", "peor", "antes", "primero",
+     "plus", "moins", "premier", "première", "avant");
 LIST(no_words, "-");
+LIST(inner, "der", "des", "von", "am", "im", "zu", "für", "de", "du", "la", "le", "les", "d'", "el", "los", "las",
+     "del", "a", "y", "à", "aux", "the", "of");
+LIST(between, "entre", "zwischen", "von");
+LIST(ands, "und", "et", "y", "e");
+LIST(french_inverted, "est-il", "est-elle", "a-t-il", "a-t-elle", "fut-il", "fut-elle", "était-il", "était-elle");
 
 static const struct european {
-    enum split_language language;
-    const char *const *which, *const * or, *const *verbs, *const *than, *const *first;
+    enum language language;
+    const char *const *which, *const *choices, *const *verbs, *const *than, *const *first;
     const char *begin, *when;
 } europeans[] = {
-    {SPLIT_GERMAN, german_which, german_or, german_verbs, german_than, german_first, "", "Wann"},
-    {SPLIT_FRENCH, french_which, french_or, french_verbs, no_words, no_words, "", ""},
-    {SPLIT_SPANISH, spanish_which, spanish_or, spanish_verbs, no_words, no_words, "¿", ""},
+    {LANGUAGE_DE, german_which, german_or, german_verbs, german_than, german_first, "", "Wann"},
+    {LANGUAGE_FR, french_which, french_or, french_verbs, french_than, no_words, "", ""},
+    {LANGUAGE_ES, spanish_which, spanish_or, spanish_verbs, french_than, no_words, "¿", ""},
 };
 
 static struct text european_joined(struct split *split, const struct text *parts)
@@ -62,15 +71,15 @@ static void european_part(struct split *split, const struct european *european, 
     struct text first = tokens_between(tokens, verb, verb + 1), rest = tokens_between(tokens, verb + 1, to), whole;
     bool when = verb + 1 < to && token_is(tokens, verb + 1, european->first);
     rest = split_trim(rest, (const char *const[]){"?", ",", ":", NULL});
-    if (european->language == SPLIT_GERMAN && when)
+    if (european->language == LANGUAGE_DE && when)
         whole = european_joined(split, (const struct text[]){text_of(european->when), first, thing,
                                                              tokens_between(tokens, verb + 2, to), none});
-    else if (european->language == SPLIT_GERMAN)
+    else if (european->language == LANGUAGE_DE)
         whole = european_joined(split, (const struct text[]){first, thing, rest, none});
     else
         whole = european_joined(split, (const struct text[]){thing, first, rest, none});
     whole = text_joined(split->arena, text_of(european->begin), european_capital(split, whole),
-                        text_of(european->language == SPLIT_FRENCH ? " ?" : "?"));
+                        text_of(european->language == LANGUAGE_FR ? " ?" : "?"));
     split_add(split, whole);
 }
 
@@ -89,24 +98,72 @@ static size_t european_verb(const struct tokens *tokens, const struct european *
     return verb < to ? verb : at + 1 + noun;
 }
 
-static bool european_than(struct split *split, const struct european *european, const struct tokens *tokens)
+/* The end of a name: before the first word in lower case that is none of a name's inner ones. */
+static size_t european_name_end(const struct tokens *tokens, size_t from, size_t to)
 {
-    size_t than = european_find(tokens, 3, tokens->count, european->than);
-    if (!token_is(tokens, 0, european->verbs) || than + 1 >= tokens->count)
+    size_t end = from;
+    for (size_t at = from; at < to; at++) {
+        if (token_is_name(tokens, at))
+            end = at + 1;
+        else if (!token_is(tokens, at, inner))
+            break;
+    }
+    return end;
+}
+
+/* "größer", "mehr", "plus grand", "más grande" */
+static bool european_compares(const struct tokens *tokens, size_t from, size_t to)
+{
+    for (size_t at = from; at < to; at++) {
+        struct text word = tokens_between(tokens, at, at + 1);
+        if (token_is(tokens, at, comparatives) ||
+            (!token_is_name(tokens, at) && word.length > 4 &&
+             split_match_before(word, word.length, (const char *const[]){"er", NULL})))
+            return true;
+    }
+    return false;
+}
+
+/* "Ist A größer als B?", "Ist A oder B größer?", "A est-il plus grand que B ?": `verb`, then a thing and the rest, or
+ * the other way around. */
+static bool european_inverted(struct split *split, const struct european *european, const struct tokens *tokens)
+{
+    size_t verb = european_find(tokens, 0, tokens->count, french_inverted), count = tokens->count;
+    size_t than = european_find(tokens, 2, count, european->than),
+           choice = european_find(tokens, 2, count, european->choices);
+    bool begins = verb == count || verb == 0;
+    verb = begins ? 0 : verb;
+    size_t from = begins ? 1 : 0, end = begins ? european_name_end(tokens, 1, than) : verb, rest_end = than;
+    struct text one, other, rest;
+    if (begins && !token_is(tokens, 0, european->verbs))
         return false;
-    struct text verb = tokens_between(tokens, 0, 1), rest = tokens_between(tokens, than - 1, than);
-    struct text one = european_thing(tokens, 1, than - 1), other = european_thing(tokens, than + 1, tokens->count);
-    if (token_is_name(tokens, than - 1) || !token_is_name(tokens, than + 1) || !token_is_name(tokens, than - 2))
+    if (than + 1 < count) {
+        one = european_thing(tokens, from, end);
+        other = european_thing(tokens, than + 1, count);
+        rest = tokens_between(tokens, begins ? end : verb + 1, rest_end);
+    } else if (begins && choice + 1 < count) {
+        end = european_name_end(tokens, choice + 1, count);
+        one = european_thing(tokens, 1, choice);
+        other = european_thing(tokens, choice + 1, end);
+        rest = tokens_between(tokens, end, count);
+    } else {
         return false;
-    for (int side = 0; side < 2; side++)
-        split_add(split,
-                  text_joined(split->arena,
-                              european_joined(split, (const struct text[]){verb, side ? other : one, rest, {NULL, 0}}),
-                              text_of("?"), text_of("")));
+    }
+    size_t second = than + 1 < count ? than : choice;
+    bool compares = than + 1 < count ? european_compares(tokens, end, than) : european_compares(tokens, end, count);
+    if (!one.length || !other.length || !rest.length || !token_is_name(tokens, second + 1) || !compares)
+        return false;
+    struct text first = tokens_between(tokens, verb, verb + 1);
+    for (int side = 0; side < 2; side++) {
+        struct text thing = side ? other : one;
+        const struct text german[] = {first, thing, rest, {NULL, 0}}, french[] = {thing, first, rest, {NULL, 0}};
+        split_add(split, text_joined(split->arena, european_joined(split, begins ? german : french),
+                                     text_of(european->language == LANGUAGE_FR ? " ?" : "?"), text_of("")));
+    }
     return true;
 }
 
-bool contrast_european(struct split *split, struct text question, enum split_language language)
+bool contrast_european(struct split *split, struct text question, enum language language)
 {
     struct tokens tokens;
     const struct european *european = europeans;
@@ -114,11 +171,14 @@ bool contrast_european(struct split *split, struct text question, enum split_lan
     while (european->language != language)
         european++;
     size_t which = european_find(&tokens, 0, tokens.count, european->which), stop = which;
-    size_t joint = european_find(&tokens, 1, tokens.count, european->or);
+    size_t joint = european_find(&tokens, 1, tokens.count, european->choices);
     if (split->limit < 2 || tokens.count == TOKENS_MAX)
         return false;
-    if (which == tokens.count || joint + 1 >= tokens.count)
-        return european_than(split, european, &tokens);
+    size_t begin = token_is(&tokens, 0, between);
+    if (begin && which < tokens.count) /* "Entre A et B, lequel" */
+        joint = european_find(&tokens, 2, which, ands);
+    if (which == tokens.count || joint + 1 >= tokens.count || (which && !tokens.list[which - 1].stopped))
+        return european_inverted(split, european, &tokens);
     while (stop < tokens.count && !tokens.list[stop].stopped)
         stop++;
     struct text one, other;
@@ -128,7 +188,7 @@ bool contrast_european(struct split *split, struct text question, enum split_lan
         other = european_thing(&tokens, joint + 1, tokens.count);
         end = stop + 1;
     } else if (which > joint + 1 && tokens.list[which - 1].stopped) { /* "A oder B: was ist größer?" */
-        one = european_thing(&tokens, 0, joint);
+        one = european_thing(&tokens, begin, joint);
         other = european_thing(&tokens, joint + 1, which);
         end = tokens.count;
     } else {

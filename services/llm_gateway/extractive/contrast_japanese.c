@@ -24,9 +24,9 @@ LIST(links, "のうち", "の内", "の中で", "のなかで", "とでは", "�
      "の二国", "の両国", "の両方", "って");
 LIST(groups, "のうち", "の内で", "の中で", "を比べ", "を比較", "とでは", "では");
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "!", "！");
-LIST(trailing, "があります", "がある", "について", "とでは", "のうちで", "のうち", "の間", "では", "とで", "とは",
-     "って", "だと", "なら", "のほう", "の方", "の", "は", "が", "で", "と", "、", "，", ",", "：", ":", "—", "―", "－",
-     "か");
+LIST(trailing, "この二つ", "この2つ", "二つ", "2つ", "２つ", "二人", "2人", "両者", "があります", "がある", "について",
+     "とでは", "のうちで", "のうち", "の間", "では", "とで", "とは", "って", "だと", "なら", "のほう", "の方", "の",
+     "は", "が", "で", "と", "、", "，", ",", "：", ":", "—", "―", "－", "か");
 LIST(leads, "もし", "すみませんが、", "すみません、", "教えてください。", "教えて、", "質問です。", "質問ですが、",
      "では、", "さて、", "ところで、", "ちなみに、", "ちなみに", "もし、", "次の二つのうち、", "仮に", "なお、",
      "それでは、", "あの、", "えっと、");
@@ -267,8 +267,8 @@ static bool pair_before(const struct marked *marked, size_t begin, size_t which,
         clause->said = front_clause(middle, &clause->relative);
         clause->relative = true;
     } else if (middle.length && !clause->noun.length && link < which) {
-        bool relative;
-        clause->noun = front_clause(middle, &relative);
+        bool relative, event = split_match_before(middle, middle.length, (const char *const[]){"のは", NULL}) > 0;
+        clause->noun = event ? split_part(middle, 0, middle.length - strlen("は")) : front_clause(middle, &relative);
     }
     if (!only && link == which && (length = event_of(marked, joint, which, clause)))
         end = length;

@@ -303,9 +303,12 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
     struct text base = supported ? tokens_between(tokens, verb, verb + 1) : base_of(split, tokens, verb);
     size_t order = find_order(tokens, verb + 1, to), more = find_word(tokens, verb + 1, to, mores);
     size_t degree = find_degree(tokens, verb + 1, to);
-    if (token_is(tokens, verb, had) && token_is(tokens, verb + 1, (const char *const[]){"been", NULL})) {
+    static const char *const been[] = {"been", NULL};
+    bool perfect = verb + 1 < to && token_is(tokens, verb, had) &&
+                   (token_is(tokens, verb + 1, been) || contrast_is_verb(tokens, verb + 1));
+    if (perfect) { /* "has been around longer", "has won more" */
         support = auxiliary(split, tokens, verb++);
-        base = text_of("been");
+        base = tokens_between(tokens, verb, verb + 1);
     }
     if (order < to)
         return ask(split, (const struct text[]){text_of("When"), support, thing, base,
@@ -350,7 +353,9 @@ static struct text ask_being(struct split *split, const struct predicate *predic
                               text_of("When"), verb, thing,
                               rest_without(split, tokens, from + token_is(tokens, from, articles), to, order), END});
     if (more < to && more + 1 < to && token_is(tokens, more + 1, recently))
-        return ask(split, (const struct text[]){text_of("When"), verb, thing, tokens_between(tokens, from, more), END});
+        return ask(split,
+                   (const struct text[]){text_of("When"), verb, thing,
+                                         tokens_between(tokens, from + token_is(tokens, from, articles), more), END});
     size_t first = from + token_is(tokens, from, articles) +
                    token_is(tokens, from, (const char *const[]){"much", "even", "by", NULL});
     if (degree < to && degree <= first)

@@ -229,12 +229,12 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
 }
 
 /* Comparisons in a language whose other questions stay whole. */
-static void split_contrast(struct split *split, struct text question, enum split_language language)
+static void split_contrast(struct split *split, struct text question, enum language language)
 {
     struct text one = split_without_greeting(on_one_line(split->arena, text_trimmed(question)));
-    bool is = language == SPLIT_CHINESE  ? contrast_chinese(split, one)
-              : language == SPLIT_KOREAN ? contrast_korean(split, one)
-                                         : contrast_european(split, one, language);
+    bool is = language == LANGUAGE_ZH   ? contrast_chinese(split, one)
+              : language == LANGUAGE_KO ? contrast_korean(split, one)
+                                        : contrast_european(split, one, language);
     if (!is)
         split_add(split, question);
 }
@@ -245,20 +245,20 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
     struct piece pieces[PIECES_MAX];
     struct split split = {
         .arena = arena, .parts = parts, .limit = limit < EXTRACT_PARTS_MAX ? limit : EXTRACT_PARTS_MAX};
-    enum split_language language = split_language(question, japanese);
+    enum language language = split_language(question, japanese);
     if (split.limit < 2) {
         split_add(&split, question);
         return split.count;
     }
-    if (language != SPLIT_JAPANESE && language != SPLIT_ENGLISH) {
+    if (language != LANGUAGE_JA && language != LANGUAGE_EN) {
         split_contrast(&split, question, language);
     } else {
-        size_t count = read_pieces(&split, question, language == SPLIT_JAPANESE, pieces);
-        split_pieces(&split, pieces, count, language == SPLIT_JAPANESE);
+        size_t count = read_pieces(&split, question, language == LANGUAGE_JA, pieces);
+        split_pieces(&split, pieces, count, language == LANGUAGE_JA);
     }
     bool alone = split.count > 0 && !split.leans;
     for (size_t i = 0; split.count > 1 && !split.apart && i < split.count; i++)
-        alone &= stands_alone(parts[i], language == SPLIT_JAPANESE);
+        alone &= stands_alone(parts[i], language == LANGUAGE_JA);
     if (!alone) {
         split.count = 0;
         split_add(&split, question);

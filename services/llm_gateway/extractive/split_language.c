@@ -1,4 +1,4 @@
-/* The language of a question, as far as its way to compare and to greet goes. */
+/* The language of a question as far as its ways to compare go, and greetings. */
 #include "split_priv.h"
 
 #include "words/words.h"
@@ -8,63 +8,16 @@
 
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(stops, "、", "，", ",", "。", "！", "!", ".", "♪", "^_^", ":)", ";");
-LIST(chinese, "哪", "谁", "吗", "嗎", "什么", "什麼", "的", "与", "是", "呢", "几", "还", "還", "这", "為何", "和");
-LIST(german, "oder", "ist", "der", "die", "das", "wer", "was", "welche", "welcher", "welches", "wurde", "und", "als",
-     "wie", "wann", "wo", "hat", "war", "sind", "zwischen", "von", "eine", "ein", "den", "dem", "zuerst");
-LIST(french, "ou", "est", "quel", "quelle", "lequel", "laquelle", "le", "la", "les", "des", "qui", "plus", "entre",
-     "et", "un", "une", "du", "est-ce", "où", "comment", "fut");
-LIST(spanish, "o", "es", "qué", "cuál", "quién", "el", "la", "los", "las", "más", "que", "entre", "y", "un", "una",
-     "fue", "tiene", "dónde", "cómo", "cuándo", "¿qué", "¿cuál", "¿quién", "¿cuándo", "¿dónde", "¿cómo", "¿es");
-LIST(english, "or", "is", "which", "who", "what", "the", "was", "of", "has", "does", "did", "were", "are", "and",
-     "than", "when", "how", "where", "between", "first", "a", "in", "to", "do", "why", "for", "on", "can", "be", "by",
-     "you", "me", "i", "tell");
 
-static size_t count_words(const struct tokens *tokens, const char *const *list)
+enum language split_language(struct text question, bool japanese)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < tokens->count; i++)
-        count += token_is(tokens, i, list);
-    return count;
-}
-
-static enum split_language latin_language(struct text question)
-{
-    struct tokens tokens;
-    tokens_read(question, &tokens);
-    size_t most = count_words(&tokens, english);
-    enum split_language language = SPLIT_ENGLISH;
-    const struct {
-        const char *const *words;
-        enum split_language language;
-    } others[] = {{german, SPLIT_GERMAN}, {french, SPLIT_FRENCH}, {spanish, SPLIT_SPANISH}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t count = count_words(&tokens, others[i].words);
-        language = count > most ? others[i].language : language;
-        most = count > most ? count : most;
-    }
-    return language;
-}
-
-enum split_language split_language(struct text question, bool japanese)
-{
-    size_t kana = 0, han = 0, hangul = 0, letters = 0;
-    for (size_t at = 0, end; at < question.length; at = end) {
-        uint32_t code = utf8_read(question.bytes, question.length, at, &end);
-        enum script script = script_of(code);
-        kana += script == SCRIPT_HIRAGANA || script == SCRIPT_KATAKANA;
-        han += script == SCRIPT_HAN;
-        hangul += code >= 0xAC00 && code <= 0xD7A3;
-        letters += code < 0x250 && script == SCRIPT_LETTER;
-    }
-    if (hangul > kana + han && 2 * hangul > letters)
-        return SPLIT_KOREAN;
-    if (!kana && han && (japanese || 2 * han > letters) && split_has(question, chinese))
-        return SPLIT_CHINESE;
-    question = split_trim(question, stops);
-    if (kana && (split_has(question, (const char *const[]){"どちら", "どっち", "いずれ", NULL}) ||
-                 split_match_before(question, question.length, (const char *const[]){"か", "か？", "か?", NULL})))
-        return SPLIT_JAPANESE;
-    return japanese ? SPLIT_JAPANESE : latin_language(question);
+    static const char *const asks[] = {"どちら", "どっち", "いずれ", NULL}, *const ends[] = {"か", "か？", "か?", NULL};
+    enum language language = language_of(question.bytes, question.length);
+    struct text trimmed = split_trim(question, stops);
+    bool whole = split_has(question, asks) || split_match_before(trimmed, trimmed.length, ends);
+    if (language == LANGUAGE_EN && whole) /* "The BeatlesとThe Whoはどちらが…" */
+        return LANGUAGE_JA;
+    return language == LANGUAGE_EN && japanese ? LANGUAGE_JA : language;
 }
 
 /* ---- greetings --------------------------------------------------------------------------------------------------- */

@@ -58,16 +58,7 @@ struct text split_concat(struct arena *arena, const struct text *list);
 
 /* ---- languages --------------------------------------------------------------------------------------------------- */
 
-enum split_language {
-    SPLIT_JAPANESE,
-    SPLIT_ENGLISH,
-    SPLIT_CHINESE,
-    SPLIT_KOREAN,
-    SPLIT_GERMAN,
-    SPLIT_FRENCH,
-    SPLIT_SPANISH,
-};
-enum split_language split_language(struct text question, bool japanese);
+enum language split_language(struct text question, bool japanese);
 
 /* Whether a sentence greets or thanks and asks nothing; a sentence without the greeting before its first comma. */
 bool split_is_greeting(struct text text);
@@ -82,7 +73,7 @@ bool contrast_japanese(struct split *split, struct text question);
 bool contrast_english(struct split *split, struct text question);
 bool contrast_chinese(struct split *split, struct text question);
 bool contrast_korean(struct split *split, struct text question);
-bool contrast_european(struct split *split, struct text question, enum split_language language);
+bool contrast_european(struct split *split, struct text question, enum language language);
 
 /* The part with the topic in the place of a pronoun ("それ", "it"). */
 struct text carry_japanese(const struct split *split, struct text part);

@@ -10,10 +10,10 @@ static bool is_mark(char c)
     return c == ',' || c == ';' || c == '?' || c == '.' || c == '!' || c == ':';
 }
 
-/* The length of a dash that stands alone between blanks, which separates as a comma does. */
-static bool is_dash(struct text text, size_t begin, size_t end)
+/* A dash or a mark that stands alone between blanks separates as a comma does: " - ", " : ", " ?". */
+static bool is_separator(struct text text, size_t begin, size_t end)
 {
-    return (end - begin == 1 && text.bytes[begin] == '-') ||
+    return (end - begin == 1 && is_mark(text.bytes[begin])) || (end - begin == 1 && text.bytes[begin] == '-') ||
            (end - begin == 3 && (memcmp(text.bytes + begin, "–", 3) == 0 || memcmp(text.bytes + begin, "—", 3) == 0));
 }
 
@@ -21,7 +21,7 @@ static void add_token(struct tokens *tokens, const struct marked *marked, size_t
 {
     struct token *token = &tokens->list[tokens->count];
     size_t last = end;
-    if (is_dash(marked->text, begin, end)) {
+    if (is_separator(marked->text, begin, end)) {
         if (tokens->count)
             tokens->list[tokens->count - 1].stopped = true;
         return;

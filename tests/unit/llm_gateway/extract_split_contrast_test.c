@@ -233,6 +233,17 @@ static const char *const others[] = {
     "¿Quién nació primero, %A o %B?",
     "%A와 %B 중 어느 것이 더 큰가요?",
     "%A와 %B 중 누가 먼저 태어났나요?",
+    "%A는 %B보다 더 큰가요?",
+    "어느 것이 더 큰가요, %A인가요 %B인가요?",
+    "%A还是%B更大？",
+    "%A比%B大吗？",
+    "Hat %A mehr Einwohner als %B?",
+    "Ist %A oder %B größer?",
+    "Quel pays a le plus d'habitants : %A ou %B ?",
+    "Entre %A et %B, lequel est plus grand ?",
+    "%A est-il plus grand que %B ?",
+    "Entre %A y %B, ¿cuál es más grande?",
+    "¿Es %A más grande que %B?",
     NULL,
 };
 

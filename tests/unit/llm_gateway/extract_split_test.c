@@ -82,7 +82,8 @@ static void a_comparison_asks_for_the_attribute_of_each(void **state)
     expect_parts("日本とドイツではどちらの面積が広いですか？", "日本の面積は？|ドイツの面積は？");
     expect_parts("先に生まれたのは、漱石と鷗外のどちらですか？",
                  "漱石はいつ生まれたのですか？|鷗外はいつ生まれたのですか？");
-    expect_parts("RedisとSQLiteはどちらが速いですか？", "Redisはどのくらい速いですか？|SQLiteはどのくらい速いですか？");
+    expect_parts("RedisとSQLiteはどちらが速いですか？",
+                 "Redisの速さはどのくらいですか？|SQLiteの速さはどのくらいですか？");
     expect_parts("Which is older, Pride and Prejudice or Hamlet?",
                  "How old is Pride and Prejudice?|How old is Hamlet?");
     expect_parts("Was Paris founded before London?", "When was Paris founded?|When was London founded?");
