@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define SENTENCES_TRIED 4 /* from the end: a courtesy such as "Thanks!" asks for nothing */
+#define ENDING_WORD_LEAST 3 /* letters before a full stop */
+#define SENTENCES_TRIED   4 /* from the end: a courtesy such as "Thanks!" asks for nothing */
 
 /* ---- tables of words --------------------------------------------------------------------------------------------- */
 
@@ -118,8 +119,12 @@ static bool asked_ends_sentence(const struct asked_letters *letters, size_t at)
     uint32_t code = letters->at[at].code, next = letters->at[at + 1].code;
     if (code == 0x3002 || code == '?' || code == '!' || code == '\n')
         return true;
-    return code == '.' && (next == 0 || script_of(next) == SCRIPT_SPACE) && at > 2 &&
-           script_of(letters->at[at - 1].code) == SCRIPT_LETTER && script_of(letters->at[at - 2].code) == SCRIPT_LETTER;
+    if (code != '.' || (next != 0 && script_of(next) != SCRIPT_SPACE))
+        return false;
+    size_t letter = at; /* "Mr." and "J." end no sentence */
+    while (letter > 0 && script_of(letters->at[letter - 1].code) == SCRIPT_LETTER)
+        letter--;
+    return at - letter >= ENDING_WORD_LEAST && !asked_stands(letters, letter, at, "mrs");
 }
 
 /* How many words of the text are in a list that blanks separate. */

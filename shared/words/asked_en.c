@@ -7,25 +7,6 @@
 /* Where a question word stands, the more telling the higher. */
 enum en_position { EN_INSIDE, EN_WHAT_INSIDE, EN_LAST, EN_AFTER_PREPOSITION, EN_AFTER_CLAUSE, EN_FIRST, EN_MAIN };
 
-static bool en_question_word(const struct en_sentence *in, size_t token)
-{
-    return en_is_any(in, token, "what which who whom whose when where why how");
-}
-
-static bool en_auxiliary(const struct en_sentence *in, size_t token)
-{
-    return en_is_any(in, token,
-                     "is are was were am be been do does did has have had can could will would shall should "
-                     "may might must isn't aren't doesn't didn't don't can't");
-}
-
-static bool en_preposition(const struct en_sentence *in, size_t token)
-{
-    return en_is_any(in, token,
-                     "of in on at for to from by with between during since until about under into over after "
-                     "before through against within around near per as than among across along like");
-}
-
 /* Words that end a noun phrase. */
 static bool en_ends_phrase(const struct en_sentence *in, size_t token)
 {
@@ -179,6 +160,16 @@ static size_t en_after_kind(const struct en_sentence *in, size_t token)
     return kind && en_is_any(in, token + 1, "of") ? token + 2 : token;
 }
 
+/* "What splits Montana", "what sits on top": a word in -s before a name or a preposition. */
+static bool en_opens_as_verb(const struct en_sentence *in, size_t token)
+{
+    if (token + 1 >= in->count || token == 0 || !en_is_any(in, token - 1, "what"))
+        return false;
+    size_t end = in->tokens[token].end;
+    bool ends = end - in->tokens[token].begin > 3 && in->letters->at[end - 1].code == 's';
+    return ends && (in->tokens[token + 1].capital || en_preposition(in, token + 1));
+}
+
 static void en_read_class(struct en_sentence *in, size_t token, struct asked *asked)
 {
     size_t from = en_after_kind(in, token), head = from;
@@ -188,7 +179,7 @@ static void en_read_class(struct en_sentence *in, size_t token, struct asked *as
                 en_is_any(in, from,
                           "happens happened causes caused led leads makes made makes occurs occurred else "
                           "determines drives began started helped helps gave gives allows prevents prevented");
-    verb |= phrase.begin >= phrase.end;
+    verb |= phrase.begin >= phrase.end || (!class && from == token && en_opens_as_verb(in, from));
     asked->type = class && from == token ? class->type : verb ? ASKED_ANYTHING : ASKED_NAME;
     asked->unit = class && from == token ? class->unit : ASKED_UNIT_NONE;
     if (verb && en_is_any(in, from, "causes caused led leads prompted triggered"))
@@ -217,7 +208,7 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
     if (class && class->type == ASKED_PERSON && class->unit == ASKED_UNIT_PEOPLE)
         last = false;
     asked->type = ASKED_ANYTHING;
-    if (class && (last || of)) {
+    if (last) {
         asked->type = class->type;
         asked->unit = class->unit;
         en_focus(in, owner, head + 1);
@@ -236,15 +227,16 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
     bool passive = !article && phrase.begin == token && token < in->count && en_is_verb(in, token);
     if (en_is_any(in, token, "in on at") || (passive && asked->type == ASKED_DEFINITION))
         asked->type = ASKED_ANYTHING;
-    if (asked->type == ASKED_DEFINITION && en_is_any(in, in->count - 1, "for"))
-        asked->type = ASKED_WHY;
+    if (asked->type == ASKED_DEFINITION && en_preposition(in, in->count - 1))
+        asked->type = en_is_any(in, in->count - 1, "for") ? ASKED_WHY : ASKED_ANYTHING;
+    if (en_is_any(in, in->count - 1, "after") && en_has(in, "named"))
+        asked->type = ASKED_NAME;
 }
 
 static void en_read_does(const struct en_sentence *in, struct asked *asked)
 {
-    bool last = en_is_any(in, in->count - 1, "mean for");
     asked->type = ASKED_ANYTHING;
-    if (en_has(in, "mean means") || (last && en_has(in, "stand stands")))
+    if (en_has(in, "mean means") || (en_has(in, "stand") && en_has(in, "for")))
         asked->type = ASKED_DEFINITION;
     else if (en_is_any(in, in->count - 1, "call called named") || en_has(in, "call"))
         asked->type = ASKED_NAME;

@@ -33,6 +33,10 @@ void en_tokens_read(const struct asked_letters *letters, struct asked_part sente
 /* Whether a token is one of the words, which blanks separate. */
 bool en_is_any(const struct en_sentence *in, size_t token, const char *words);
 
+bool en_question_word(const struct en_sentence *in, size_t token);
+bool en_auxiliary(const struct en_sentence *in, size_t token);
+bool en_preposition(const struct en_sentence *in, size_t token);
+
 /* The tokens of the subject: a quoted title, the longest name, or the first phrase that is not the focus. */
 struct asked_part en_subject(const struct en_sentence *in);
 

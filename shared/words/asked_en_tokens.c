@@ -84,6 +84,25 @@ bool en_is_any(const struct en_sentence *in, size_t token, const char *words)
     return false;
 }
 
+bool en_question_word(const struct en_sentence *in, size_t token)
+{
+    return en_is_any(in, token, "what which who whom whose when where why how");
+}
+
+bool en_auxiliary(const struct en_sentence *in, size_t token)
+{
+    return en_is_any(in, token,
+                     "is are was were am be been do does did has have had can could will would shall should "
+                     "may might must isn't aren't doesn't didn't don't can't");
+}
+
+bool en_preposition(const struct en_sentence *in, size_t token)
+{
+    return en_is_any(in, token,
+                     "of in on at for to from by with between during since until about under into over after "
+                     "before through against within around near per as than among across along like");
+}
+
 /* ---- the subject ------------------------------------------------------------------------------------------------- */
 
 static bool en_in(struct asked_part part, size_t token)

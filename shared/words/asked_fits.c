@@ -1,5 +1,6 @@
 /* Rates a sentence: whether it offers something of the asked type that the question does not have. */
 #include "words/asked_fits_priv.h"
+#include "words/stem.h"
 #include "words/words.h"
 
 #include <string.h>
@@ -7,11 +8,31 @@
 
 /* ---- words of the question --------------------------------------------------------------------------------------- */
 
+#define STEMMED_MAX 24 /* letters of a word that is stemmed */
+
+static uint32_t asked_hash_add(uint32_t hash, uint32_t code)
+{
+    return (hash ^ code) * 16777619U;
+}
+
+/* Words in ASCII letters count by their English stem: "died" is "die". */
 static uint32_t asked_hash(const struct asked_letters *letters, size_t begin, size_t end)
 {
     uint32_t hash = 2166136261U;
-    for (size_t i = begin; i < end; i++)
-        hash = (hash ^ letters->at[i].code) * 16777619U;
+    char word[STEMMED_MAX + 1];
+    size_t length = 0;
+    while (begin + length < end && length < STEMMED_MAX && letters->at[begin + length].code >= 'a' &&
+           letters->at[begin + length].code <= 'z') {
+        word[length] = (char)letters->at[begin + length].code;
+        length++;
+    }
+    bool stems = length > 2 && begin + length == end;
+    word[length] = '\0';
+    length = stems ? stem_english(word, length) : 0;
+    for (size_t i = 0; i < length; i++)
+        hash = asked_hash_add(hash, (unsigned char)word[i]);
+    for (size_t i = begin; !stems && i < end; i++)
+        hash = asked_hash_add(hash, letters->at[i].code);
     return (hash ^ hash >> 15) & (ASKED_SEEN_BITS - 1);
 }
 
@@ -100,7 +121,8 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
 
 #define NEAR_HAN    30 /* letters on each side */
 #define NEAR_LATIN  80
-#define NEAR_ENOUGH 6 /* a pair of Japanese characters counts 1, a Latin word 2 */
+#define ALONE       0.6 /* of its value that a candidate has without such words */
+#define NEAR_ENOUGH 6   /* a pair of Japanese characters counts 1, a Latin word 2 */
 
 static bool asked_is_common(const struct asked_letters *letters, const struct asked_run *run)
 {
@@ -133,13 +155,13 @@ static void asked_count_hits(struct asked_rated *rated)
         rated->hits[done++] = count;
 }
 
-double asked_near(const struct asked_rated *rated, size_t begin, size_t end)
+double asked_nearness(const struct asked_rated *rated, size_t begin, size_t end)
 {
     size_t reach = rated->latin ? NEAR_LATIN : NEAR_HAN;
     size_t from = begin > reach ? begin - reach : 0;
     size_t to = end + reach < rated->sentence->count ? end + reach : rated->sentence->count;
     double hits = rated->hits[to] - rated->hits[from];
-    return hits >= NEAR_ENOUGH ? 1 : hits / NEAR_ENOUGH;
+    return ALONE + (1 - ALONE) * (hits >= NEAR_ENOUGH ? 1 : hits / NEAR_ENOUGH);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -159,7 +181,7 @@ static double asked_rate(const struct asked_rated *rated)
     case ASKED_YES_NO:
         return 0.5;
     default:
-        return asked_rate_markers(rated) * (ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, 0, rated->sentence->count));
+        return asked_rate_markers(rated) * asked_nearness(rated, 0, rated->sentence->count);
     }
 }
 

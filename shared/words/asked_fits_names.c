@@ -84,11 +84,11 @@ static double name_fits_person(const struct asked_letters *letters, const struct
 static double name_fits_place(const struct asked_letters *letters, const struct asked_run *run)
 {
     static const char *const endings[] = {
-        "県",   "市",   "区",     "町",       "村",         "州",   "国",   "島", "山",   "川",   "駅",   "港",
-        "城",   "都",   "府",     "道",       "郡",         "湾",   "海",   "洋", "半島", "大陸", "地方", "地",
-        "街",   "寺",   "社",     "館",       "園",         "所",   "場",   "院", "学",   "校",   "畑",   "側",
-        "部",   "宮",   "域",     "端",       "路",         "京",   "阪",   "本", "岡",   "崎",   "空港", "大学",
-        "公園", "劇場", "ホール", "センター", "スタジアム", "広場", "通り", NULL};
+        "県",   "市",   "区",   "町",   "村",     "州",       "国",         "島",   "山",   "川",   "駅",   "港",
+        "城",   "都",   "府",   "道",   "郡",     "湾",       "海",         "洋",   "半島", "大陸", "地方", "地",
+        "街",   "寺",   "社",   "館",   "園",     "所",       "場",         "院",   "学",   "校",   "畑",   "側",
+        "部",   "宮",   "域",   "端",   "路",     "出身",     "在住",       "京",   "阪",   "本",   "岡",   "崎",
+        "空港", "大学", "公園", "劇場", "ホール", "センター", "スタジアム", "広場", "通り", NULL};
     uint32_t after = name_code(letters, run->end);
     bool marked = after == 0x304C || after == 0x3067 || after == 0x306B || after == 0x3078 || after == 0x3092 ||
                   after == 0x304B || after == 0x306E; /* が で に へ を か の */
@@ -101,8 +101,7 @@ static double name_fits_place(const struct asked_letters *letters, const struct 
 /* A Latin name in a row of capitalised words. */
 static double name_fits_latin(const struct asked_rated *rated, const struct asked_run *run, size_t fresh, bool first)
 {
-    static const char *const places[] = {"in", "at",   "near",    "from",   "to", "of",
-                                         "on", "into", "outside", "around", NULL};
+    static const char *const places[] = {"in", "at", "near", "from", "outside", "around", NULL};
     const struct asked_letters *letters = rated->sentence;
     size_t end = run->begin;
     while (end > 0 && script_of(letters->at[end - 1].code) == SCRIPT_SPACE)
@@ -115,6 +114,10 @@ static double name_fits_latin(const struct asked_rated *rated, const struct aske
         for (const char *const *word = places; *word; word++)
             if (end > begin && asked_stands(letters, begin, end, *word) == end - begin)
                 return 1;
+    bool of = end > begin && (asked_stands(letters, begin, end, "of") == end - begin ||
+                              asked_stands(letters, begin, end, "to") == end - begin);
+    if (rated->asked->type == ASKED_PLACE && of)
+        return 0.9;
     if (rated->asked->type == ASKED_PERSON && fresh > 1)
         return 1;
     return rated->asked->type == ASKED_PLACE ? base - 0.1 : base;
@@ -193,7 +196,7 @@ double asked_rate_names(const struct asked_rated *rated)
         if (fits > 0 && name_is_beside_focus(rated, &run))
             fits += BESIDE_GAIN;
         latin_before |= run.script == SCRIPT_LETTER;
-        fits *= ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, run.begin, run.end);
+        fits *= asked_nearness(rated, run.begin, run.end);
         best = fits > best ? fits : best;
     }
     if (rated->asked->type == ASKED_NAME && best > 0.3 && asked_sentence_has(rated->sentence, naming))

@@ -130,11 +130,33 @@ static void number_take_unit(const struct asked_letters *letters, struct asked_n
 static bool number_word_at(const struct asked_letters *letters, size_t at, size_t *end)
 {
     static const char *const words[] = {
-        "two",      "three",    "four",   "five",     "six",      "seven",   "eight",    "nine",
-        "ten",      "eleven",   "twelve", "thirteen", "fourteen", "fifteen", "sixteen",  "seventeen",
-        "eighteen", "nineteen", "twenty", "thirty",   "forty",    "fifty",   "sixty",    "seventy",
-        "eighty",   "ninety",   "half",   "twice",    "once",     "dozen",   "hundreds", "thousands",
-        "millions", "one",      "first",  "second",   "third",    "fourth",  "fifth",    NULL};
+        "two",       "three",   "four",     "five",     "six",       "seven",    "eight",     "nine",     "ten",
+        "eleven",    "twelve",  "thirteen", "fourteen", "fifteen",   "sixteen",  "seventeen", "eighteen", "nineteen",
+        "twenty",    "thirty",  "forty",    "fifty",    "sixty",     "seventy",  "eighty",    "ninety",   "half",
+        "twice",     "once",    "dozen",    "hundreds", "thousands", "millions", "one",       "zwei",     "drei",
+        "vier",      "fünf",    "sechs",    "sieben",   "acht",      "neun",     "zehn",      "elf",      "zwölf",
+        "hundert",   "tausend", "hälfte",   "doppelt",  "deux",      "trois",    "quatre",    "cinq",     "sept",
+        "huit",      "neuf",    "dix",      "onze",     "douze",     "quinze",   "vingt",     "trente",   "quarante",
+        "cinquante", "cent",    "mille",    "moitié",   "dos",       "tres",     "cuatro",    "cinco",    "seis",
+        "siete",     "ocho",    "nueve",    "diez",     "once",      "doce",     "quince",    "veinte",   "treinta",
+        "cien",      "mil",     "mitad",    "두",       "세",        "네",       "다섯",      "여섯",     "일곱",
+        "여덟",      "아홉",    "열",       "절반",     NULL};
+    if (at > 0 && number_is_latin(letters, at - 1))
+        return false;
+    for (const char *const *word = words; *word; word++) {
+        size_t count = asked_stands(letters, at, letters->count, *word);
+        if (count && !number_is_latin(letters, at + count)) {
+            *end = at + count;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool number_ordinal_at(const struct asked_letters *letters, size_t at, size_t *end)
+{
+    static const char *const words[] = {"first",   "second", "third", "fourth", "fifth",  "sixth",
+                                        "seventh", "eighth", "ninth", "tenth",  "erste-", NULL};
     if (at > 0 && number_is_latin(letters, at - 1))
         return false;
     for (const char *const *word = words; *word; word++) {
@@ -178,6 +200,11 @@ static bool number_next(const struct asked_letters *letters, size_t *at, struct 
         } else if (number_word_at(letters, *at, &end)) {
             number->digits = 1;
             number->digits_end = end;
+        } else if (number_ordinal_at(letters, *at, &end)) {
+            *number = (struct asked_number){
+                .begin = *at, .end = end, .digits_end = end, .digits = 1, .unit = ASKED_UNIT_RANK};
+            *at = end;
+            return true;
         } else {
             continue;
         }
@@ -251,11 +278,18 @@ double asked_rate_numbers(const struct asked_rated *rated)
         "頃",       "翌",     "同年",   "春",     "夏",        "秋",      "冬",     NULL};
     static const char *const amounts[] = {"many", "several", "few", "none", "half", "all", "both",
                                           "多く", "半分",    "全",  "半数", "数",   "両",  NULL};
-    double best = asked_sentence_has(rated->sentence, rated->asked->type == ASKED_DATE ? when : amounts) ? 0.3 : 0;
+    static const char *const often[] = {"once",     "twice",      "daily",     "weekly", "monthly", "yearly",
+                                        "annually", "biannually", "quarterly", "hourly", "nightly", "every",
+                                        "毎日",     "毎週",       "毎月",      "毎年",   "毎晩",    "毎朝",
+                                        "täglich",  "jährlich",   "monatlich", "每天",   "每年",    NULL};
+    bool frequency = rated->asked->unit == ASKED_UNIT_TIMES && asked_sentence_has(rated->sentence, often);
+    double best = frequency ? 0.8 * asked_nearness(rated, 0, rated->sentence->count)
+                  : asked_sentence_has(rated->sentence, rated->asked->type == ASKED_DATE ? when : amounts) ? 0.3
+                                                                                                           : 0;
     struct asked_number number;
     for (size_t at = 0; number_next(rated->sentence, &at, &number);) {
         double fits = number_is_old(rated, &number) ? 0 : number_fits(rated, &number);
-        fits *= ASKED_FAR + (1 - ASKED_FAR) * asked_near(rated, number.begin, number.end);
+        fits *= asked_nearness(rated, number.begin, number.end);
         best = fits > best ? fits : best;
     }
     return best;

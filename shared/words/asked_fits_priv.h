@@ -35,10 +35,8 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
 /* Whether the question has the word of letters [begin, end) of the sentence, as a whole run of letters. */
 bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end);
 
-#define ASKED_FAR 0.6 /* of its value that a candidate has without words of the question near it */
-
-/* 0 to 1: how many words of the question stand near letters [begin, end) of the sentence. */
-double asked_near(const struct asked_rated *rated, size_t begin, size_t end);
+/* The share of its value that a candidate in letters [begin, end) keeps: less without words of the question near it. */
+double asked_nearness(const struct asked_rated *rated, size_t begin, size_t end);
 
 /* The best number, date or duration of the sentence that the question does not have, 0 to 1. */
 double asked_rate_numbers(const struct asked_rated *rated);

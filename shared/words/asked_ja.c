@@ -115,7 +115,8 @@ static bool ja_indefinite(const struct asked_letters *letters, size_t at, size_t
     if (code != 0x304B || asked_stands_any(letters, at, end, counted)) /* か */
         return false;
     uint32_t after = at + 1 < end ? ja_code(letters, at + 1) : 0;
-    bool ends = after == 0 || after == '?' || after == 0x3002 || after == 0x306A || after == 0x3001;
+    bool from = after == 0x3089; /* から */
+    bool ends = from || after == 0 || after == '?' || after == 0x3002 || after == 0x306A || after == 0x3001;
     return !ends && !asked_stands_any(letters, at + 1, end, goes_on);
 }
 

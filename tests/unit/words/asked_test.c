@@ -125,6 +125,7 @@ static void japanese_questions_are_read(void **state)
         {"建物は何階建てですか", ASKED_QUANTITY, "", "建物"},
         {"この言葉の意味は何ですか", ASKED_DEFINITION, "意味", "言葉"},
         {"誰も知らない島はどこにありますか", ASKED_PLACE, "島", NULL},
+        {"ローマ最初の日時計はどこからもたらされましたか?", ASKED_PLACE, NULL, NULL},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
 }
@@ -217,6 +218,12 @@ static void english_questions_are_read(void **state)
         {"Whose idea was it?", ASKED_PERSON, "", "idea"},
         {"What's the capital of Peru?", ASKED_PLACE, "capital", "Peru"},
         {"Name the largest planet.", ASKED_NAME, "", NULL},
+        {"What is the time complexity of merge sort?", ASKED_ANYTHING, "time complexity", "merge sort"},
+        {"Who plays Mr. Hinx in the film?", ASKED_PERSON, "", "Mr. Hinx"},
+        {"What splits Montana into two regions?", ASKED_ANYTHING, NULL, "Montana"},
+        {"What was the army named after?", ASKED_NAME, NULL, NULL},
+        {"What does STAT stand for in the treatment of mice?", ASKED_DEFINITION, "", "STAT"},
+        {"What are larger systems usually mounted on?", ASKED_ANYTHING, NULL, NULL},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
 }
