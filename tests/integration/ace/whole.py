@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Tasks with the real services and two tenants: each has its own playbook of the same name. `whole.py one|five`: the suite in
 one process, or as five. In one process also without keys and without a model."""
+import io
 import json
 import os
 import sys
+import threading
 
 import grpc
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "tenants"))
 sys.path.insert(0, os.path.join(HERE, "..", "helpdesk"))
-from house import House, client, expect  # noqa: E402
+import toy  # noqa: E402
+from house import House, Model, client, completion, expect  # noqa: E402
 from suite import SLOW, Suite  # noqa: E402
 from checks import check, finish  # noqa: E402
 from contract import message, word  # noqa: E402
@@ -64,6 +68,53 @@ def _():
         state = who("Orchestrator", "GetState", thread_id=run.thread_id)
         told = json.loads(state.state_json).get("playbook_used", {}).get("bullet_ids", [])
         expect(len(told) == used and "playbook" not in [d.part for d in run.degradations], f"{told}, {run.degradations}")
+
+
+def of_toy_world(model, usual=Model.do_POST):
+    """The toy world (toy.py) for its own tasks and for what is learnt, the numbered answers for all others."""
+    body = model.rfile.read(int(model.headers["Content-Length"]))
+    request = json.loads(body)
+    text, schema = "\n".join(turn["content"] or "" for turn in request["messages"]), json.dumps(request.get("response_format", ""))
+    if "key_insight" in schema or "operations" in schema or toy.TASK.search(text):
+        with Model.lock:
+            Model.answers += 1
+        model.reply(completion({"role": "assistant", "content": toy.answer(text, schema)}))
+        return
+    connection, model.rfile = model.rfile, io.BytesIO(body)
+    usual(model)
+    model.rfile = connection
+
+
+def adapt(who, samples, dataset, name):
+    described = message("AdaptRequest")(mode=1, dataset=dataset, samples=samples, options={"request_id": name, "model": "few"})
+    events = house.at["AceGenerator"].channel.unary_stream("/renga.v1.AceGenerator/Adapt", request_serializer=lambda m: m.SerializeToString(),
+                                                           response_deserializer=message("AdaptEvent").FromString)(described, timeout=60 * SLOW, metadata=who.metadata)
+    return [(event.sample.number, event.sample.verdict, event.sample.answer, event.sample.revision) for event in events if event.WhichOneof("event") == "sample"]
+
+
+@check("two tenants that learn at once, with one dataset and the same request ids, learn as each alone, and pay once")
+def _():
+    Model.do_POST = of_toy_world
+    tasks = {"anna": (anna, toy.LESSONS[:10]), "bert": (bert, toy.LESSONS[10:20])}
+    made, again, books = {}, {}, {}
+    for name, (who, samples) in tasks.items():
+        made[name] = adapt(who, samples, "alone", "alone-1")
+    for out in (made, again):
+        shared, before = {}, Model.answers
+        threads = [threading.Thread(target=lambda name=name: shared.update({name: adapt(*tasks[name], "shared", "same-1")})) for name in tasks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        expect(shared == made, f"{shared}, alone {made}")
+    expect(Model.answers == before, f"{Model.answers - before} calls of the model for what was done before")
+    for name, (who, _) in tasks.items():
+        run = generate(who, query=toy.LESSONS[0]["query"], dataset="shared").outcome.run_id
+        who("AceGenerator", "Reflect", trajectory={"query": "Crate 1 has the base price 5. What does it cost to send it from Quito?", "dataset": "shared"}, feedback={"ground_truth": "6"}, options={"request_id": "same-2", "model": "few"})
+        who("AceGenerator", "Feedback", run_id=run, verdict=1, options={"request_id": "same-3", "model": "few"})
+        books[name] = {dataset: [bullet.content for bullet in who("ToolRunner", "GetPlaybook", dataset=dataset).bullets] for dataset in ("alone", "shared")}
+        expect(books[name]["alone"] == books[name]["shared"] and len(books[name]["alone"]) > 2, f"{books[name]}")
+    expect(books["anna"] != books["bert"], "both learnt the same")
 
 
 house.stop()
