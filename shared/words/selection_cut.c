@@ -211,6 +211,27 @@ static bool is_other_document(const struct evidence *evidence, const struct sele
     return one->chosen.passage != other->chosen.passage && (a->document == 0 || a->document != b->document);
 }
 
+/* A heading that asks is a question with its answer below, which is read from its beginning. */
+static bool answers_heading(const struct evidence *evidence, size_t passage)
+{
+    const struct passage *at = &evidence->passages[passage];
+    static const char wide[] = "？";
+    return at->heading_length > sizeof(wide) &&
+           (at->heading[at->heading_length - 1] == '?' ||
+            memcmp(at->heading + at->heading_length - (sizeof(wide) - 1), wide, sizeof(wide) - 1) == 0);
+}
+
+static void sort_answer(struct picked *picked, size_t count)
+{
+    for (size_t i = 1; i < count && picked[i].passage == picked[0].passage; i++) {
+        struct picked next = picked[i];
+        size_t at = i;
+        for (; at > 0 && picked[at - 1].span.begin > next.span.begin; at--)
+            picked[at] = picked[at - 1];
+        picked[at] = next;
+    }
+}
+
 size_t selection_cut(const struct evidence *evidence, const char *question, size_t length,
                      const struct selection *selection, const struct selection_terms *terms,
                      struct picked picked[PICKED_MAX])
@@ -242,5 +263,7 @@ size_t selection_cut(const struct evidence *evidence, const char *question, size
         given += odds;
         sentences++;
     }
+    if (cutting.count && answers_heading(evidence, picked[0].passage))
+        sort_answer(picked, cutting.count);
     return cutting.count;
 }

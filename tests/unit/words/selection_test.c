@@ -127,6 +127,18 @@ static void a_sentence_that_two_documents_have_is_given_once(void **state)
     assert_int_equal(found.count, 1);
 }
 
+static void an_answer_below_its_question_is_read_from_the_beginning(void **state)
+{
+    const struct passage asked[] = {passage_of("Can a pump be red?", "Open the valve. A pump is red.", 0.6, 1)};
+    const struct passage told[] = {passage_of("Pumps", "Open the valve of a pump. A pump is red.", 0.6, 1)};
+    struct found found;
+    ask(asked, 1, "Can the pump be red or be open?", &found);
+    assert_int_equal(found.count, 2);
+    expect(asked, &found, 0, "Open the valve.");
+    ask(told, 1, "Can the pump be red or be open?", &found);
+    expect(told, &found, 0, "A pump is red.");
+}
+
 static void another_document_is_given_only_if_it_is_nearly_as_good(void **state)
 {
     const struct passage equal[] = {
@@ -178,6 +190,7 @@ int main(void)
         cmocka_unit_test(the_heading_is_given_where_the_sentence_does_not_name_its_subject),
         cmocka_unit_test(a_list_is_given_whole_where_several_things_or_steps_are_asked_for),
         cmocka_unit_test(a_sentence_that_two_documents_have_is_given_once),
+        cmocka_unit_test(an_answer_below_its_question_is_read_from_the_beginning),
         cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),
         cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
         cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
