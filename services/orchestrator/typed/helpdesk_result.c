@@ -118,7 +118,8 @@ static bool read_answer(const cJSON *output, Renga__V1__AgentResult *result, str
 {
     const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "last_answer"));
     const char *missing = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "missing_text"));
-    bool both = answer && *answer && missing && *missing;
+    bool cited = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(output, "citations")) > 0;
+    bool both = cited && answer && *answer && missing && *missing;
     char *text = arena_printf(arena, "%s%s%s", answer ? answer : "", both ? "\n\n" : "", both ? missing : "");
     if (text)
         text[text_cut(text, strlen(text), ANSWER_MAX)] = '\0';
