@@ -9,6 +9,8 @@
 #define ENOUGH      3 /* English function words that stand before any others: the text is English */
 #define LETTER_GAIN 1
 
+#define EAST_ASIAN_FIRST 0x3040 /* Japanese, Chinese, Korean: words in Latin letters are names there */
+
 /* Function words and question words without accents. The same word may stand in several languages. */
 static const char *const function_words[LATIN_LANGUAGES] = {
     [LATIN_GERMAN] = "der die das den dem des ein eine einen einem einer eines und oder aber auch als am an auf aus "
@@ -151,7 +153,7 @@ enum latin_language latin_language_of(const char *text, size_t length)
     fold_begin(&fold, text, length < LOOKED_AT ? length : LOOKED_AT);
     while (fold_next(&fold, &c)) {
         enum script script = script_of(c.code);
-        if (script >= SCRIPT_HAN)
+        if (c.code >= EAST_ASIAN_FIRST)
             return LATIN_UNKNOWN;
         if (c.code >= 0x80)
             count_letter(&tally, c.code);

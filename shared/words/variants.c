@@ -22,12 +22,27 @@ static bool is_han_at(const struct run_character *run, unsigned length, unsigned
     return at < length && run[at].script == SCRIPT_HAN;
 }
 
+static bool counts_as_ke(uint32_t code)
+{
+    switch (code) {
+    case SMALL_KE:
+    case LARGE_KE:
+    case 0x30F5: /* ヵ */
+    case 0x30AB: /* カ */
+    case 0x304B: /* か */
+    case 0x7B87: /* 箇 */
+    case 0x500B: /* 個 */
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ヶ of 3ヶ月 as it is also written: 3か月, 三ケ月, 数カ所, 2箇所. The digits before it are not part of the run. */
 static bool is_counter(const struct run_character *run, unsigned length, unsigned at)
 {
-    static const char *const forms = "ヶヵケカか箇個", *const counted = "月所国年条村寸店校院";
-    if (!variants_one_of(run[at].code, forms) || !is_han_at(run, length, at + 1) ||
-        !variants_one_of(run[at + 1].code, counted))
+    if (!counts_as_ke(run[at].code) || !is_han_at(run, length, at + 1) ||
+        !variants_one_of(run[at + 1].code, "月所国年条村寸店校院"))
         return false;
     return at == 0 || variants_one_of(run[at - 1].code, "一二三四五六七八九十百千数何各幾");
 }
@@ -56,23 +71,25 @@ static void fold_small_ke(struct run_character *run, unsigned length)
 
 unsigned variants_fold(struct run_character *run, unsigned length)
 {
-    bool han = false, kana = false, hangul = false;
+    const uint16_t *table = variants_of_han();
+    bool han = false, hiragana = false, katakana = false, hangul = false;
     for (unsigned i = 0; i < length; i++) {
         han |= run[i].script == SCRIPT_HAN;
-        kana |= run[i].script == SCRIPT_KATAKANA || run[i].script == SCRIPT_HIRAGANA;
+        katakana |= run[i].script == SCRIPT_KATAKANA;
+        hiragana |= run[i].script == SCRIPT_HIRAGANA;
         hangul |= run[i].script == SCRIPT_HANGUL;
         if (run[i].code == REPEAT && i > 0 && run[i - 1].script == SCRIPT_HAN)
             run[i].code = run[i - 1].code;
         else if (run[i].script == SCRIPT_HAN)
-            run[i].code = variant_of_han(run[i].code);
+            run[i].code = variant_of_han(table, run[i].code);
     }
     if (han)
         fold_small_ke(run, length);
-    if (kana)
+    if (katakana)
         length = variants_kana(run, length);
-    if (han || kana)
+    if (han || hiragana)
         length = variants_words(run, length);
-    if (han && kana)
+    if (han && hiragana)
         length = variants_okurigana(run, length);
     return hangul ? variants_hangul(run, length) : length;
 }

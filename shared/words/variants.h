@@ -13,7 +13,8 @@
 unsigned variants_fold(struct run_character *run, unsigned length);
 
 /* The steps of variants_fold, each in its own file. */
-uint32_t variant_of_han(uint32_t code);
+const uint16_t *variants_of_han(void); /* the table for the next function */
+uint32_t variant_of_han(const uint16_t *table, uint32_t code);
 unsigned variants_kana(struct run_character *run, unsigned length);
 unsigned variants_words(struct run_character *run, unsigned length);
 unsigned variants_okurigana(struct run_character *run, unsigned length);

@@ -140,11 +140,16 @@ static void fill(void)
     }
 }
 
-uint32_t variant_of_han(uint32_t code)
+const uint16_t *variants_of_han(void)
+{
+    pthread_once(&once, fill);
+    return common;
+}
+
+uint32_t variant_of_han(const uint16_t *table, uint32_t code)
 {
     if (code < HAN_FIRST || code >= HAN_FIRST + HAN_COUNT)
         return code;
-    pthread_once(&once, fill);
-    uint16_t found = common[code - HAN_FIRST];
+    uint16_t found = table[code - HAN_FIRST];
     return found == 0 ? code : found;
 }

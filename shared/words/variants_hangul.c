@@ -4,12 +4,16 @@
 #include <pthread.h>
 
 #define PARTICLE_ROUNDS 3 /* 서울에서는 has two */
-#define PARTICLE_MAX    3
-#define WORD_LEAST      2 /* syllables that stay before a particle */
+#define PARTICLE_MAX    4
+#define HOW_MANY        0xBA87 /* 몇 */
+#define WORD_LEAST      2      /* syllables that stay before a particle */
 
-static const char particles_text[] = "은 는 이 가 을 를 의 에 와 과 도 만 로 들 에서 에게 으로 까지 부터 처럼 보다 "
-                                     "이나 하고 이며 이란 이라고 로서 로써 이든 "
-                                     "께서 한테 마다 밖에 조차 마저 이라 적인 이다 이요 입니까";
+static const char particles_text[] =
+    "은 는 이 가 을 를 의 에 와 과 도 만 로 들 에서 에게 으로 까지 부터 처럼 보다 "
+    "이나 하고 이며 이란 이라고 로서 로써 이든 "
+    "께서 한테 마다 밖에 조차 마저 이라 적인 이다 이요 입니까 "
+    "한 된 하는 되는 하여 되어 했던 되었던 했다 하였다 되었다 했는가 하였는가 되었는가 하는가 되는가 한다 된다 "
+    "하였던 했으며 되었으며 하기 하였으며 인가 이었다 였다 였는가 이었는가 이란 하며 되며 했고 하였고 되었고 해 하게";
 
 /* Whole words that carry little meaning. */
 static const char words_text[] =
@@ -97,5 +101,5 @@ bool hangul_weak_pair(uint32_t first, uint32_t second)
 {
     struct run_character pair[2] = {{.code = first}, {.code = second}};
     pthread_once(&once, read_rows);
-    return variant_rows_find(&pairs, pair, 2, 0) != NULL;
+    return first == HOW_MANY || variant_rows_find(&pairs, pair, 2, 0) != NULL;
 }

@@ -11,8 +11,11 @@ static unsigned slot_of(uint32_t first, uint32_t second)
 
 static void add_row(struct variant_rows *rows, const struct variant_row *row)
 {
-    assert(rows->count < ROWS_MAX && row->from_length > 0 && row->to_length <= row->from_length);
+    assert(rows->count + 1 < ROWS_MAX && row->from_length > 0 && row->to_length <= row->from_length);
+    if (rows->count + 1 >= ROWS_MAX || row->to_length > row->from_length)
+        return; /* a run must not become longer */
     uint16_t *slot = &rows->slots[slot_of(row->from[0], row->from_length > 1 ? row->from[1] : 0)];
+    rows->begins[row->from[0] / 64] |= UINT64_C(1) << row->from[0] % 64;
     rows->rows[rows->count] = *row;
     rows->rows[rows->count].next = *slot;
     *slot = (uint16_t)++rows->count;
@@ -36,7 +39,8 @@ void variant_rows_read(struct variant_rows *rows, const char *text)
         } else {
             uint8_t *count = to ? &row.to_length : &row.from_length;
             assert(*count < ROW_CHARACTERS);
-            (to ? row.to : row.from)[(*count)++] = (uint16_t)code;
+            if (*count < ROW_CHARACTERS)
+                (to ? row.to : row.from)[(*count)++] = (uint16_t)code;
         }
     }
 }
@@ -68,6 +72,8 @@ const struct variant_row *variant_rows_find(const struct variant_rows *rows, con
                                             unsigned length, unsigned at)
 {
     const struct variant_row *found = NULL;
+    if (!variant_rows_begin(rows, run[at].code))
+        return NULL;
     if (at + 1 < length)
         found = find_in_slot(rows, slot_of(run[at].code, run[at + 1].code), run, length, at);
     return found != NULL ? found : find_in_slot(rows, slot_of(run[at].code, 0), run, length, at);

@@ -16,13 +16,20 @@ struct variant_row {
 
 /* A hash table by the first two characters of a row, or by its only character. */
 struct variant_rows {
-    uint16_t slots[ROW_SLOTS]; /* index + 1 */
+    uint64_t begins[65536 / 64]; /* a bit for each character that begins a row */
+    uint16_t slots[ROW_SLOTS];   /* index + 1 */
     struct variant_row rows[ROWS_MAX];
     unsigned count;
 };
 
 /* Reads "from=to from=to …"; without "=to" the row is a member of a set. Fewer than ROWS_MAX rows. */
 void variant_rows_read(struct variant_rows *rows, const char *text);
+
+/* Whether a row begins with the character. */
+static inline bool variant_rows_begin(const struct variant_rows *rows, uint32_t code)
+{
+    return code <= UINT16_MAX && (rows->begins[code / 64] >> code % 64 & 1) != 0;
+}
 
 /* The longest row whose `from` stands at run[at], or NULL. */
 const struct variant_row *variant_rows_find(const struct variant_rows *rows, const struct run_character *run,

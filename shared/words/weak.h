@@ -10,7 +10,8 @@
  * or the pair is common in polite questions. */
 bool weak_pair(uint32_t first, uint32_t second);
 
-/* Whether a text is Chinese: its beginning has Han characters and no kana. */
+/* Whether a text is Chinese: its beginning has characters of Chinese alone and no kana. A text of Han characters that
+ * both languages have (在庫管理) is not. */
 bool words_is_chinese(const char *text, size_t length);
 
 /* The same as weak_pair for Chinese: a function word is in the pair. */

@@ -1,37 +1,57 @@
 /* Chinese function words. Characters are in their common form (variants_han.c): 誰 for 谁, 個 for 个. */
 #include "words/weak.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#include "words/fold.h"
+#include "words/languages_priv.h"
+#include "words/variants_rows.h"
 
 #define LOOKED_AT 384 /* bytes of a text that are enough to tell Chinese from Japanese */
 
-bool words_is_chinese(const char *text, size_t length)
-{
-    bool han = false;
-    length = length < LOOKED_AT ? length : LOOKED_AT;
-    for (size_t i = 0; i + 2 < length; i++) {
-        unsigned char lead = (unsigned char)text[i], next = (unsigned char)text[i + 1];
-        if (lead == 0xE3 && next >= 0x81 && next <= 0x83) /* kana */
-            return false;
-        han |= lead >= 0xE4 && lead <= 0xE9;
-    }
-    return han;
-}
+/* A pair with one of these is weak, and a pair of two of those. */
+static const char always_text[] =
+    "的 了 吗 呢 吧 么 什 哪 誰 这 們 您 你 我 它 啊 嗎 麼 這 那 很 是 在 和 与 與 被 把 也 "
+    "都 就 而 及 其 或 為 为 於 于";
+static const char around_text[] =
+    "之 対 从 従 由 向 让 譲 给 給 将 還 还 又 再 最 多 少 几 幾 個 種 些 怎 何 如 有 没 所 "
+    "以 因 此";
 
-static bool holds(const char *characters, uint32_t code)
+static struct variant_rows always, around;
+static uint64_t chinese[65536 / 64]; /* a bit for each character of Chinese alone */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void read_rows(void)
 {
-    char bytes[5] = {0};
-    return code >= 0x800 && utf8_write(bytes, code) == 3 && strstr(characters, bytes) != NULL;
+    for (size_t at = 0, end, length = strlen(languages_chinese); at < length; at = end) {
+        uint32_t code = utf8_read(languages_chinese, length, at, &end);
+        chinese[code / 64] |= UINT64_C(1) << code % 64;
+    }
+    variant_rows_read(&always, always_text);
+    variant_rows_read(&around, around_text);
 }
 
 bool weak_chinese_pair(uint32_t first, uint32_t second)
 {
-    static const char always[] = "的了吗呢吧么什哪誰这們您你我它啊嗎麼這那很";
-    static const char around[] =
-        "是在和与與被把也都就而及或其之为為于於对対从従由向让譲给給将还還又再最多少几幾個種些怎何如有没所以因此";
-    if (holds(always, first) || holds(always, second))
-        return true;
-    return holds(around, first) && holds(around, second);
+    pthread_once(&once, read_rows);
+    return variant_rows_begin(&always, first) || variant_rows_begin(&always, second) ||
+           (variant_rows_begin(&around, first) && variant_rows_begin(&around, second));
+}
+
+bool words_is_chinese(const char *text, size_t length)
+{
+    bool found = false;
+    pthread_once(&once, read_rows);
+    length = length < LOOKED_AT ? length : LOOKED_AT;
+    for (size_t at = 0, end; at < length; at = end) {
+        end = at + 1;
+        if ((unsigned char)text[at] < 0xE3)
+            continue;
+        uint32_t code = utf8_read(text, length, at, &end);
+        enum script script = script_of(code);
+        if (script == SCRIPT_HIRAGANA || script == SCRIPT_KATAKANA)
+            return false;
+        found |= code <= UINT16_MAX && (chinese[code / 64] >> code % 64 & 1) != 0;
+    }
+    return found;
 }

@@ -132,7 +132,7 @@ static void what_is_nowhere_has_no_hits(void **state)
 static void a_query_of_function_words_alone_finds_nothing(void **state)
 {
     static const char *const nothing[] = {"the of and", "What is it?", "のはに",     "これはどこですか",
-                                          "什么是的",   "무엇인가",    "und der die"};
+                                          "这是什么",   "무엇인가",    "und der die"};
     put_file(*state, "box/a.md",
              "The end of the war, and what it is.\n\nこれはどこのものですか。のはに。ありがとうという。\n");
     put_file(*state, "box/b.md", "什么是的，这是什么。\n\n무엇인가 있다.\n\nUnd der Hund und die Katze.\n");

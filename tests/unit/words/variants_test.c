@@ -168,6 +168,7 @@ static void characters_have_old_and_new_forms(void **state)
         "茅ヶ崎市 茅ケ崎市 茅が崎市",
         "霞ヶ関駅 霞が関駅",
         "子ども 子供 こども",
+        "すべて 全て 総て",
         "障害者 障碍者 障がい者",
         "附属 付属",
     };
@@ -224,8 +225,9 @@ static void chinese_function_words_are_weak(void **state)
     char found[200];
     assert_string_equal(strong_terms("公园是哪一天对外开放的？", found, sizeof found),
                         strong_terms("公園是哪一天對外開放的？", (char[200]){0}, 200));
-    assert_string_equal(strong_terms("什么是的", found, sizeof found), "");
+    assert_string_equal(strong_terms("这是什么", found, sizeof found), "");
     assert_string_equal(strong_terms("目的を", found, sizeof found), "目的 "); /* Japanese */
+    assert_string_equal(strong_terms("在庫目的", found, sizeof found), "在庫 庫目 目的 ");
 }
 
 static void other_words_stay_apart(void **state)
