@@ -2,6 +2,7 @@
 
 #include "words/figures_priv.h"
 #include "words/fold.h"
+#include "words/values.h"
 #include "words/words.h"
 
 #include <string.h>
@@ -168,20 +169,7 @@ static int english_multiplier(const struct figure_letters *letters, size_t at, s
 
 static unsigned era_before(const struct figure_letters *letters, size_t at)
 {
-    static const struct {
-        uint32_t codes[2];
-        unsigned base;
-    } eras[] = {
-        {{0x4EE4, 0x548C}, 2018}, /* Reiwa */
-        {{0x5E73, 0x6210}, 1988}, /* Heisei */
-        {{0x662D, 0x548C}, 1925}, /* Showa */
-        {{0x5927, 0x6B63}, 1911}, /* Taisho */
-        {{0x660E, 0x6CBB}, 1867}, /* Meiji */
-    };
-    for (size_t i = 0; at >= 2 && i < sizeof eras / sizeof *eras; i++)
-        if (letters->codes[at - 2] == eras[i].codes[0] && letters->codes[at - 1] == eras[i].codes[1])
-            return eras[i].base;
-    return 0;
+    return at >= 2 ? value_era(letters->codes[at - 2], letters->codes[at - 1]) : 0;
 }
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "words/stem.h"
 
+#include "words/spelling.h"
+
 #include <libstemmer.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -60,13 +62,16 @@ static struct stemmer *stemmer_of_thread(void)
 
 static size_t stem(struct stemmer *stemmer, char *word, size_t length)
 {
+    if (spelling_irregular(word, &length))
+        return length;
+    length = spelling_american(word, length);
     const sb_symbol *stem = sb_stemmer_stem(stemmer->own, (const sb_symbol *)word, (int)length);
     size_t stemmed = stem == NULL ? 0 : (size_t)sb_stemmer_length(stemmer->own);
     if (stemmed == 0 || stemmed > length)
         return length;
     memcpy(word, stem, stemmed);
     word[stemmed] = '\0';
-    return stemmed;
+    return spelling_stem(word, stemmed);
 }
 
 static struct kept *place_of(struct stemmer *stemmer, const char *word, size_t length)

@@ -41,7 +41,7 @@ static bool is_letter_or_digit(uint8_t script)
 static const struct folded *peek(struct term_reader *reader, unsigned ahead)
 {
     while (reader->aheads <= ahead) {
-        if (!fold_next(&reader->fold, &reader->ahead[reader->aheads]))
+        if (!values_next(&reader->values, &reader->ahead[reader->aheads]))
             return NULL;
         reader->aheads++;
     }
@@ -296,7 +296,7 @@ enum latin_language words_latin_language(const char *text, size_t length)
 
 void terms_begin_in(struct term_reader *reader, const char *text, size_t length, enum latin_language language)
 {
-    fold_begin(&reader->fold, text, length);
+    values_begin(&reader->values, text, length);
     reader->aheads = 0;
     reader->run_length = reader->at = 0;
     reader->japanese = reader->commas_group = reader->run_is_cut = false;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "words/fold.h"
+#include "words/values.h"
 
 /* Raised whenever the terms of a text change. An index made with a different version must be rebuilt. */
 #define WORDS_VERSION 4
@@ -59,9 +59,9 @@ struct term {
     bool weak;
 };
 
-/* A reader lives on the stack of its caller (about 5 KB) and needs no cleanup. The fields are private. */
+/* A reader lives on the stack of its caller (about 6 KB) and needs no cleanup. The fields are private. */
 struct term_reader {
-    struct fold fold;
+    struct value_reader values;
     struct folded ahead[2];
     unsigned aheads;
     struct run_character {
