@@ -5,17 +5,20 @@
 #include <string.h>
 #include <strings.h>
 
+#define SCORE_LEAST 0.03         /* of a place, for an answer in Chinese or Korean */
 #define SHORT_BYTES ((size_t)80) /* of a sentence that may be a short answer */
 #define FOUND_SHARE 0.5          /* of the answer's sentences: more than this must stand in the sources */
 
 /* Logistic regression on right and wrong answers to questions over encyclopaedic texts: half of the documents. */
-#define WEIGHT_BIAS  (-4.71)
-#define WEIGHT_RANK  2.67 /* the best place, relative to the best one of all sources */
-#define WEIGHT_SHARE 5.18 /* the share of the question in that sentence */
-#define WEIGHT_NAMES 0.74 /* the share of the question's names in its passage */
+#define WEIGHT_BIAS   (-4.01)
+#define WEIGHT_RANK   1.71 /* the best place, relative to the best one of all sources */
+#define WEIGHT_SHARE  3.32 /* the share of the question in that sentence */
+#define WEIGHT_NAMES  0.47 /* the share of the question's names in its passage */
+#define WEIGHT_FITS   0.97 /* how well the answer fits the asked type */
+#define WEIGHT_CHOSEN 1.08 /* the score of that sentence as an answer, relative to the best sentence */
 
 struct grounding_signs {
-    double score, share, names;
+    double score, share, names, fits, chosen;
 };
 
 /* "Title: sentence" is the sentence, if a source has that title. */
@@ -79,17 +82,37 @@ static double grounding_most(double one, double other)
     return one > other ? one : other;
 }
 
-static void grounding_note(const struct grounding_work *work, uint32_t unit, struct grounding_signs *signs)
+static double grounding_chosen(const struct selection *selection, uint32_t unit)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        if (selection->list[i].unit == unit)
+            return exp(selection->list[i].chosen.score - selection->list[0].chosen.score);
+    return 0;
+}
+
+static double grounding_fits(const struct grounding_work *work, struct claim sentence)
+{
+    const struct asked *asked = &work->selection->asked;
+    return asked->language[0]
+               ? asked_fits(asked, work->question.text, work->question.length, sentence.text, sentence.length)
+               : FIT_UNKNOWN;
+}
+
+static void grounding_note(const struct grounding_work *work, struct claim sentence, uint32_t unit,
+                           struct grounding_signs *signs)
 {
     signs->score = grounding_most(signs->score, grounding_unit_score(work, unit));
     signs->share = grounding_most(signs->share, work->units[unit]);
     signs->names = grounding_most(signs->names, grounding_names(work, work->evidence->units[unit].passage));
+    signs->fits = grounding_most(signs->fits, grounding_fits(work, sentence));
+    signs->chosen = grounding_most(signs->chosen, grounding_chosen(work->selection, unit));
 }
 
 static double grounding_score(const struct grounding_work *work, const struct grounding_signs *signs)
 {
     double rank = work->best > 0 ? signs->score / work->best : 0;
-    double sum = WEIGHT_BIAS + WEIGHT_RANK * rank + WEIGHT_SHARE * signs->share + WEIGHT_NAMES * signs->names;
+    double sum = WEIGHT_BIAS + WEIGHT_RANK * rank + WEIGHT_SHARE * signs->share + WEIGHT_NAMES * signs->names +
+                 WEIGHT_FITS * signs->fits + WEIGHT_CHOSEN * signs->chosen;
     return 1 / (1 + exp(-sum));
 }
 
@@ -129,7 +152,7 @@ static void grounding_take(struct grounding_work *work, struct claim answer, str
     struct claim heading = grounding_heading(work->evidence, work->evidence->units[unit].passage);
     places[grounding->found++] = (struct passage){
         .text = text.text, .length = text.length, .heading = heading.text, .heading_length = heading.length};
-    grounding_note(work, unit, signs);
+    grounding_note(work, sentence, unit, signs);
     grounding->echoes &= !grounding_adds(work, sentence, unit);
 }
 
@@ -157,8 +180,10 @@ bool grounding_judge(const struct evidence *evidence, struct claim question, str
     evidence_cover(said, evidence, question.text, question.length, &grounding->coverage);
     grounding->score = grounding->found ? grounding_score(&work, &signs) : 0;
     grounding->echoes &= grounding->found > 0;
+    const char *language = work.selection->asked.language;
+    double least = strcmp(language, "zh") == 0 || strcmp(language, "ko") == 0 ? SCORE_LEAST : 0;
+    bool answers = grounding_knows_language(&work.asked) ? grounding->score >= GROUNDING_ENOUGH : signs.score >= least;
     grounding->completed = (double)grounding->found > FOUND_SHARE * (double)grounding->sentences &&
-                           !grounding->other.end && !grounding->echoes &&
-                           (grounding->score >= GROUNDING_ENOUGH || !grounding_knows_language(&work.asked));
+                           !grounding->other.end && !grounding->echoes && answers;
     return true;
 }

@@ -67,7 +67,9 @@ bool grounding_open(const struct evidence *evidence, struct claim question, stru
     work->units = arena_zalloc(arena, (evidence->unit_count + 1) * sizeof *work->units);
     work->passages = arena_zalloc(arena, (evidence->passage_count + 1) * sizeof *work->passages);
     work->weights = arena_zalloc(arena, (evidence->unit_count + 1) * sizeof *work->weights);
-    if (!last || !work->units || !work->passages || !work->weights)
+    work->selection = arena_zalloc(arena, sizeof *work->selection);
+    if (!last || !work->units || !work->passages || !work->weights || !work->selection ||
+        !selection_rank(evidence, question.text, question.length, work->selection))
         return false;
     aligned_read(question, &work->asked);
     query_read(evidence, evidence, question.text, question.length, &query);

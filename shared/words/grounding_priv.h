@@ -5,15 +5,17 @@
 #include "words/aligned.h"
 #include "words/evidence.h"
 #include "words/grounding.h"
+#include "words/selection.h"
 
 /* What is kept between the sentences of an answer. */
 struct grounding_work {
     const struct evidence *evidence;
     struct claim question;
-    struct aligned_text asked; /* the words of the question */
-    double *units, *passages;  /* the share of the question that each has */
-    double best;               /* the score of the best unit */
-    double *weights;           /* of each unit, while candidates are counted; otherwise 0 */
+    struct selection *selection; /* the best sentences as answers, and what is asked */
+    struct aligned_text asked;   /* the words of the question */
+    double *units, *passages;    /* the share of the question that each has */
+    double best;                 /* the score of the best unit */
+    double *weights;             /* of each unit, while candidates are counted; otherwise 0 */
 };
 
 /* False if the arena is out of memory. */
