@@ -65,6 +65,8 @@ static double grounding_names(const struct grounding_work *work, uint32_t passag
     const struct passage *of = &work->evidence->passages[passage];
     struct aligned_text there, heading;
     size_t names = 0, known = 0;
+    if (work->names[passage] > 0)
+        return work->names[passage] - 1;
     aligned_read((struct claim){of->text, of->length}, &there);
     aligned_read(grounding_heading(work->evidence, passage), &heading);
     for (size_t i = 0; i < work->asked.count; i++) {
@@ -74,7 +76,9 @@ static double grounding_names(const struct grounding_work *work, uint32_t passag
         names++;
         known += aligned_stand(&there, word, 1) || aligned_stand(&heading, word, 1);
     }
-    return names ? (double)known / (double)names : 1;
+    double share = names ? (double)known / (double)names : 1;
+    work->names[passage] = 1 + share;
+    return share;
 }
 
 static double grounding_most(double one, double other)

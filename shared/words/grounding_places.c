@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define PLACES_MOST 64            /* units that are compared for a short answer */
+#define PLACES_MOST 64            /* units or places that are compared for a short answer */
 #define SHORT_MOST  ((size_t)100) /* bytes of an answer that is searched letter by letter */
 /* Of the score of a unit, as support_choose.c. */
 #define OWN_SHARE     0.45
@@ -22,13 +22,22 @@ struct claim grounding_heading(const struct evidence *evidence, size_t passage)
     return (struct claim){of->heading ? of->heading : "", of->heading ? of->heading_length : 0};
 }
 
+/* The units of a passage are in text order, after its heading. */
 uint32_t grounding_unit_at(const struct evidence *evidence, size_t passage, size_t at)
 {
-    uint32_t unit = evidence->firsts[passage];
-    while (unit + 1 < evidence->unit_count && evidence->units[unit + 1].passage == passage &&
-           (evidence->units[unit].heading || evidence->units[unit].span.end <= at))
-        unit++;
-    return unit;
+    uint32_t first = evidence->firsts[passage];
+    uint32_t last =
+        (passage + 1 < evidence->passage_count ? evidence->firsts[passage + 1] : (uint32_t)evidence->unit_count);
+    while (first + 1 < last && evidence->units[first].heading)
+        first++;
+    while (first + 1 < last) {
+        uint32_t middle = first + (last - first) / 2;
+        if (evidence->units[middle - 1].span.end <= at)
+            first = middle;
+        else
+            last = middle;
+    }
+    return first;
 }
 
 double grounding_unit_score(const struct grounding_work *work, uint32_t unit)
@@ -67,8 +76,9 @@ bool grounding_open(const struct evidence *evidence, struct claim question, stru
     work->units = arena_zalloc(arena, (evidence->unit_count + 1) * sizeof *work->units);
     work->passages = arena_zalloc(arena, (evidence->passage_count + 1) * sizeof *work->passages);
     work->weights = arena_zalloc(arena, (evidence->unit_count + 1) * sizeof *work->weights);
+    work->names = arena_zalloc(arena, (evidence->passage_count + 1) * sizeof *work->names);
     work->selection = arena_zalloc(arena, sizeof *work->selection);
-    if (!last || !work->units || !work->passages || !work->weights || !work->selection ||
+    if (!last || !work->units || !work->passages || !work->weights || !work->names || !work->selection ||
         !selection_rank(evidence, question.text, question.length, work->selection))
         return false;
     aligned_read(question, &work->asked);
@@ -107,10 +117,11 @@ static bool grounding_is_better(const struct grounding_work *work, uint32_t unit
 static uint32_t grounding_place_letters(const struct grounding_work *work, struct claim sentence, uint32_t unit)
 {
     const struct evidence *evidence = work->evidence;
+    size_t places = 0;
     for (size_t i = 0; i < evidence->passage_count; i++) {
         const struct passage *passage = &evidence->passages[i];
         const char *end = passage->text + passage->length, *at = passage->text;
-        while ((at = memmem(at, (size_t)(end - at), sentence.text, sentence.length))) {
+        while (places++ < PLACES_MOST && (at = memmem(at, (size_t)(end - at), sentence.text, sentence.length))) {
             uint32_t there = grounding_unit_at(evidence, i, (size_t)(at - passage->text));
             unit = grounding_is_better(work, there, unit) ? there : unit;
             at += sentence.length;

@@ -16,6 +16,7 @@ struct grounding_work {
     double *units, *passages;    /* the share of the question that each has */
     double best;                 /* the score of the best unit */
     double *weights;             /* of each unit, while candidates are counted; otherwise 0 */
+    double *names;               /* of each passage: 1 + its share of the question's names; 0: not counted yet */
 };
 
 /* False if the arena is out of memory. */
