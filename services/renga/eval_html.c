@@ -1,5 +1,6 @@
 /* The report as a page of its own: all text is escaped, there is no script and no address to load from. */
 #include "eval.h"
+#include "html.h"
 
 #include "base/text.h"
 
@@ -26,21 +27,7 @@ static const char eval_style[] =
 static void eval_html_text(struct buffer *out, const char *text, size_t most)
 {
     size_t length = strlen(text), fits = text_cut(text, length, most);
-    for (size_t i = 0; i < fits; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '&')
-            buffer_print(out, "&amp;");
-        else if (c == '<')
-            buffer_print(out, "&lt;");
-        else if (c == '>')
-            buffer_print(out, "&gt;");
-        else if (c == '"')
-            buffer_print(out, "&quot;");
-        else if (c == '\'')
-            buffer_print(out, "&#39;");
-        else
-            buffer_put(out, c < 0x20 || c == 0x7f ? ' ' : (char)c);
-    }
+    html_escape(out, text, fits);
     buffer_print(out, fits < length ? "…" : "");
 }
 

@@ -1,5 +1,6 @@
 /* A report as a page of its own: its Markdown, the sources with their quotes as notes, and its cost. All text is
  * escaped, there is no script, and only addresses of the web become links. */
+#include "html.h"
 #include "markdown.h"
 #include "research.h"
 
@@ -37,25 +38,6 @@ static const char style[] =
     "#sources a[href]::after{content:\" <\" attr(href) \">\"}}";
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
-
-static void html_escape(struct buffer *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '&')
-            buffer_print(out, "&amp;");
-        else if (c == '<')
-            buffer_print(out, "&lt;");
-        else if (c == '>')
-            buffer_print(out, "&gt;");
-        else if (c == '"')
-            buffer_print(out, "&quot;");
-        else if (c == '\'')
-            buffer_print(out, "&#39;");
-        else if (c >= 0x20 || c == '\n' || c == '\t')
-            buffer_put(out, (char)c);
-    }
-}
 
 static void html_escape_text(struct buffer *out, const char *text)
 {
