@@ -187,14 +187,15 @@ static bool numeral_parse(struct numeral *numeral, uint64_t *result)
     while (numeral->at < numeral->count) {
         uint64_t value = 0;
         unsigned decimals = 0;
-        uint32_t code = numeral->letters[numeral->at].code;
+        unsigned begin = numeral->at;
+        uint32_t code = numeral->letters[begin].code;
         bool digits = value_is_digit(code), row = value_of_han_digit(code) >= 0;
         if (digits && !numeral_digits(numeral, &value, &decimals))
             return false;
         if (row && !numeral_row(numeral, &value))
             return false;
-        if (!numeral_units(numeral, value, decimals, digits || row))
-            return false;
+        if (!numeral_units(numeral, value, decimals, digits || row) || numeral->at == begin)
+            return false; /* also "2024,1", whose comma belongs to no number */
     }
     *result = numeral->total + numeral->section;
     return *result < VALUE_MOST;

@@ -128,6 +128,19 @@ static void long_and_broken_numerals_are_given_unchanged(void **state)
                          "10"));
 }
 
+/* Each row of up to six of these characters comes to an end, as "2024,1" once did not. */
+static void each_row_of_digits_commas_and_numerals_is_read_to_its_end(void **state)
+{
+    static const char *const letters[] = {"1", "0", ",", ".", "一", "十", "万", " "};
+    (void)state;
+    for (unsigned row = 0; row < 1U << 18; row++) {
+        char text[32] = "", terms[TERMS_BYTES];
+        for (unsigned shift = 0; shift < 18; shift += 3)
+            strcat(text, letters[row >> shift & 7]);
+        terms_read(text, terms);
+    }
+}
+
 static void irregular_english_forms_are_the_same_as_their_word(void **state)
 {
     static const char *const pairs[][2] = {
@@ -236,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_year_of_an_era_has_the_term_of_its_calendar_year),
         cmocka_unit_test(words_with_a_numeral_in_them_are_not_changed),
         cmocka_unit_test(long_and_broken_numerals_are_given_unchanged),
+        cmocka_unit_test(each_row_of_digits_commas_and_numerals_is_read_to_its_end),
         cmocka_unit_test(irregular_english_forms_are_the_same_as_their_word),
         cmocka_unit_test(british_and_american_spellings_are_the_same),
         cmocka_unit_test(words_in_ise_keep_their_relatives),
