@@ -177,6 +177,7 @@ static int work(struct daemon_process *process, const struct config *config)
     code = ask_question(&ask, config);
     if (!config_string(config, CONNECT))
         kept_run_write(&ask.kept, &ask.way, "helpdesk", arguments[0], !ask.json && !config_boolean(config, "quiet"));
+    free(ask.kept.answer); /* another process keeps its runs itself */
     if (code == COMMAND_NOTHING && collection)
         ask_check_collection(&ask.way, collection);
     return code;

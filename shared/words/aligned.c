@@ -95,8 +95,7 @@ static bool align_is_chance(const struct alignment *align, size_t from, size_t t
 
 static bool align_is_gap(const struct alignment *align, size_t from, size_t to)
 {
-    size_t before = from ? (size_t)align->matches[from - 1] : 0, behind = align->matches[to];
-    return from && to < align->said.count && before == UNMATCHED && behind == UNMATCHED;
+    return from && to < align->said.count && align->matches[from - 1] == UNMATCHED && align->matches[to] == UNMATCHED;
 }
 
 static void align_without_chance(struct alignment *align)

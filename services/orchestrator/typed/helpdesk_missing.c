@@ -117,7 +117,8 @@ static bool tell_unreviewed(const struct helpdesk_call *call, Renga__V1__AgentRe
         return false;
     if (outcome->n_degradations > DEGRADATIONS_MAX)
         outcome->n_degradations = DEGRADATIONS_MAX;
-    memcpy(list, outcome->degradations, outcome->n_degradations * sizeof *list);
+    if (outcome->n_degradations)
+        memcpy(list, outcome->degradations, outcome->n_degradations * sizeof *list);
     outcome->degradations = list;
     for (size_t i = 0; i < result->n_subtasks && outcome->n_degradations < DEGRADATIONS_MAX; i++) {
         const Renga__V1__Subtask *subtask = result->subtasks[i];
