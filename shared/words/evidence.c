@@ -153,8 +153,10 @@ struct evidence *evidence_create(struct arena *arena, const struct passage *pass
     evidence->firsts = arena_zalloc(arena, count * sizeof(*evidence->firsts));
     if (evidence->firsts == NULL)
         return NULL;
-    for (size_t i = 0; i < count && room > 0; i++) {
-        if (!add_passage(evidence, i, &room))
+    for (size_t i = 0; i < count; i++) {
+        if (room == 0)
+            evidence->firsts[i] = (uint32_t)evidence->unit_count;
+        else if (!add_passage(evidence, i, &room))
             return NULL;
     }
     return list_holders(evidence) ? evidence : NULL;

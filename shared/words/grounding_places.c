@@ -22,12 +22,14 @@ struct claim grounding_heading(const struct evidence *evidence, size_t passage)
     return (struct claim){of->heading ? of->heading : "", of->heading ? of->heading_length : 0};
 }
 
-/* The units of a passage are in text order, after its heading. */
+/* The units of a passage are in text order, after its heading. NO_TERM: it has none. */
 uint32_t grounding_unit_at(const struct evidence *evidence, size_t passage, size_t at)
 {
     uint32_t first = evidence->firsts[passage];
     uint32_t last =
         (passage + 1 < evidence->passage_count ? evidence->firsts[passage + 1] : (uint32_t)evidence->unit_count);
+    if (first >= last)
+        return NO_TERM;
     while (first + 1 < last && evidence->units[first].heading)
         first++;
     while (first + 1 < last) {
@@ -123,7 +125,7 @@ static uint32_t grounding_place_letters(const struct grounding_work *work, struc
         const char *end = passage->text + passage->length, *at = passage->text;
         while (places++ < PLACES_MOST && (at = memmem(at, (size_t)(end - at), sentence.text, sentence.length))) {
             uint32_t there = grounding_unit_at(evidence, i, (size_t)(at - passage->text));
-            unit = grounding_is_better(work, there, unit) ? there : unit;
+            unit = there != NO_TERM && grounding_is_better(work, there, unit) ? there : unit;
             at += sentence.length;
         }
     }

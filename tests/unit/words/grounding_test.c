@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct grounding grounding_of(const char *heading, const char *text, const char *question, const char *answer)
 {
@@ -156,6 +157,25 @@ static void an_answer_without_sentences_or_sources_is_not_found(void **state)
     assert_false(grounding_of("", BRIDGE, "", "").completed);
 }
 
+/* The first passage leaves room for one byte of the second, which has the answer but no sentence. */
+static void a_passage_behind_the_limit_has_no_place_for_an_answer(void **state)
+{
+    size_t length = EVIDENCE_MAX - 1;
+    char *blank = malloc(length);
+    assert_non_null(blank);
+    memset(blank, '\n', length);
+    struct passage passages[] = {{.text = blank, .length = length}, {.text = " Delhi", .length = 6}};
+    struct grounding grounding;
+    struct arena arena;
+    arena_init(&arena, NULL, 0, (size_t)16 << 20);
+    struct evidence *evidence = evidence_create(&arena, passages, 2);
+    assert_non_null(evidence);
+    assert_true(grounding_judge(evidence, (struct claim){"Which city?", 11}, (struct claim){"Delhi", 5}, &grounding));
+    assert_int_equal(grounding.found, 0);
+    arena_fini(&arena);
+    free(blank);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +187,7 @@ int main(void)
         cmocka_unit_test(an_echo_of_the_question_is_told),
         cmocka_unit_test(a_sentence_about_something_else_does_not_answer),
         cmocka_unit_test(an_answer_without_sentences_or_sources_is_not_found),
+        cmocka_unit_test(a_passage_behind_the_limit_has_no_place_for_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
