@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define JSON_MAX ((size_t)256 << 20)
 
@@ -26,12 +27,21 @@ static const struct eval_form *eval_form_of(const char *path)
     return NULL;
 }
 
+static bool eval_is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool eval_check_reports(const struct eval *eval, struct status *st)
 {
     for (size_t i = 0; i < eval->report_count; i++) {
         if (!eval_form_of(eval->reports[i]))
             return fail(st, INVALID_ARGUMENT,
                         "--report %s: its ending says in which form; give .md, .html or .jsonl, several with commas",
+                        eval->reports[i]);
+        if (eval_is_same_file(eval->reports[i], eval->path))
+            return fail(st, INVALID_ARGUMENT, "--report %s: the questions are read from it; name another file",
                         eval->reports[i]);
         if (!command_check_out("--report", eval->reports[i], st))
             return false;

@@ -73,7 +73,8 @@ static size_t kept_run_survey(bool newest, char id[KEPT_RUN_ID])
     size_t count = 0;
     DIR *files = kept_run_folder(folder) ? opendir(folder) : NULL;
     for (struct dirent *file; files && (file = readdir(files));) {
-        if (!kept_run_of_file(file->d_name, one) || fstatat(dirfd(files), file->d_name, &about, 0) != 0)
+        if (!kept_run_of_file(file->d_name, one) ||
+            fstatat(dirfd(files), file->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode))
             continue;
         if (!count++ || kept_run_is_before(&about.st_mtim, &found) != newest) {
             found = about.st_mtim;
@@ -220,10 +221,11 @@ void kept_run_write(struct kept_run *run, const struct orchestra *way, const cha
 bool kept_run_find(int argc, char **argv, char id[KEPT_RUN_ID])
 {
     char path[PATH_MAX];
-    for (int i = 1; i < argc; i++) {
+    struct stat about;
+    for (int i = 1; i < argc && strcmp(argv[i], "good") != 0 && strcmp(argv[i], "bad") != 0; i++) {
         if (strcmp(argv[i], KEPT_RUN_LAST) == 0)
             return kept_run_survey(true, id) > 0;
-        if (!kept_run_path(argv[i], path) || access(path, R_OK) != 0)
+        if (!kept_run_path(argv[i], path) || lstat(path, &about) != 0 || !S_ISREG(about.st_mode))
             continue;
         strcpy(id, argv[i]);
         return true;

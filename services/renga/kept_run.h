@@ -28,7 +28,8 @@ void kept_run_write(struct kept_run *run, const struct orchestra *way, const cha
 /* The same for a trajectory. */
 void kept_run_write_trajectory(const char *id, const Renga__V1__Trajectory *trajectory);
 
-/* The first argument that is the id of a kept run, or KEPT_RUN_LAST, as its id; false without one. */
+/* The first argument before the verdict that is the id of a kept run, or KEPT_RUN_LAST, as its id; false without one.
+ * Only regular files are kept runs. */
 bool kept_run_find(int argc, char **argv, char id[KEPT_RUN_ID]);
 /* The trajectory in the arena; NULL with `st` filled. */
 Renga__V1__Trajectory *kept_run_read(const char *id, struct arena *arena, struct status *st);

@@ -111,9 +111,10 @@ bool orchestra_try(struct orchestra *orchestra, const char *method, const Protob
 void orchestra_report(const struct orchestra *orchestra)
 {
     const struct status *status = &orchestra->status;
+    const char *target = orchestra_target(orchestra); /* NULL: in this process */
     fprintf(stderr, "%s: %s: %s", orchestra->command, status_code_name((int)status->code), status->text);
-    if (status->code == UNAVAILABLE)
-        fprintf(stderr, "; is an orchestrator running at %s? 'renga serve' is one", orchestra_target(orchestra));
+    if (status->code == UNAVAILABLE && target)
+        fprintf(stderr, "; is an orchestrator running at %s? 'renga serve' is one", target);
     fputc('\n', stderr);
 }
 

@@ -95,15 +95,15 @@ static bool make_private(const char *path, struct status *st)
 
 static bool take_lock(struct sqlite_file *file, const char *lock_path, struct status *st)
 {
-    char holder[16] = "?";
+    char holder[16] = "";
     file->lock_fd = open(lock_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     if (file->lock_fd < 0)
         return fail(st, UNAVAILABLE, "%s cannot be opened: %s", lock_path, strerror(errno));
     if (flock(file->lock_fd, LOCK_EX | LOCK_NB) != 0) {
         ssize_t length = pread(file->lock_fd, holder, sizeof holder - 1, 0);
-        holder[length > 0 ? length : 0] = '\0';
-        return fail(st, UNAVAILABLE, "%s is in use by process %s; end that one, or give another file", file->path,
-                    holder);
+        holder[length > 0 ? length : 0] = '\0'; /* empty: the holder is just writing it */
+        return fail(st, UNAVAILABLE, "%s is in use by %s %s; end that one, or give another file", file->path,
+                    *holder ? "process" : "another", *holder ? holder : "process");
     }
     int length = snprintf(holder, sizeof holder, "%d", (int)getpid());
     if (ftruncate(file->lock_fd, 0) != 0 || pwrite(file->lock_fd, holder, (size_t)length, 0) != length)

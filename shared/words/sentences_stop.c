@@ -111,6 +111,27 @@ static enum abbreviation abbreviation(const char *text, size_t begin, size_t at)
     return ABBREVIATION_NONE;
 }
 
+/* Whether the full stop at `at` is that of a German date or century: "am 27. August", "im 19. Jahrhundert". `next` is
+ * the offset of the word behind the white space. */
+static bool german_ordinal(const char *text, size_t length, size_t at, size_t next)
+{
+    static const char *const behind[] = {"Januar",  "Jänner",   "Februar",  "März",       "April",
+                                         "Mai",     "Juni",     "Juli",     "August",     "September",
+                                         "Oktober", "November", "Dezember", "Jahrhundert"};
+    size_t from = at;
+    while (from > 0 && at - from < 3 && text[from - 1] >= '0' && text[from - 1] <= '9')
+        from--;
+    if (at == from || at - from > 2 || (from > 0 && !is_blank(text[from - 1]) && !strchr("\n(*-", text[from - 1])))
+        return false;
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+        size_t size = strlen(behind[i]), after;
+        if (length - next >= size && memcmp(text + next, behind[i], size) == 0)
+            return next + size == length || !u_isalpha((UChar32)utf8_read(text, length, next + size, &after)) ||
+                   strcmp(behind[i], "Jahrhundert") == 0;
+    }
+    return false;
+}
+
 /* Whether the word at `at` often begins sentences: They, It, How. */
 static bool begins_sentences(const char *text, size_t length, size_t at)
 {
@@ -214,7 +235,8 @@ size_t stop_end(const char *text, size_t length, size_t begin, size_t at, size_t
     if (next == stops.end)
         return ends_japanese(text, length, at, stops.end) ? stops.end : 0;
     enum abbreviation before = stops.dots == 1 && stops.marks == 0 ? abbreviation(text, begin, at) : ABBREVIATION_NONE;
-    if (before == ABBREVIATION_GOES_ON || is_pause(text, length, at, &stops, next))
+    bool ordinal = stops.dots == 1 && stops.end == at + 1 && german_ordinal(text, length, at, next);
+    if (before == ABBREVIATION_GOES_ON || ordinal || is_pause(text, length, at, &stops, next))
         return 0;
     return may_begin(text, length, next, before) ? stops.end : 0;
 }

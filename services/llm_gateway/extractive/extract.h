@@ -81,6 +81,9 @@ bool extract_want(const struct extract *extract, enum extract_want *want, size_t
 size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,
                      struct text parts[EXTRACT_PARTS_MAX]);
 
+/* False for greetings and thanks alone, and for a text without any word. */
+bool extract_asks(struct text question);
+
 /* Judges the answer by what supports it and how much of what was asked it covers. `advice` is filled with one sentence
  * that names what is missing, or that nothing is. */
 bool extract_judge(const struct extract *extract, struct buffer *advice);

@@ -39,8 +39,9 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     struct buffer advice;
     json_write_object(writer, NULL);
     if (want == WANT_SPLIT) {
+        bool asks = extract_asks(extract->asked);
         write_texts(writer, "subtasks", texts,
-                    extract_split(extract->arena, extract->asked, extract->japanese, limit, texts));
+                    asks ? extract_split(extract->arena, extract->asked, extract->japanese, limit, texts) : 0);
     } else if (want == WANT_QUERY_PLAN) {
         write_query_plan(extract, limit, writer);
     } else if (want == WANT_QUERIES) {

@@ -36,8 +36,12 @@ LIST(greetings, "ありがとうございました", "ありがとうござい�
      "many thanks", "thanks a lot", "thanks", "please help me", "please help", "i have a question",
      "i have two questions", "quick question", "best regards", "kind regards", "regards", "cheers", "excuse me",
      "sorry to bother you", "everyone", "team", "all", "please", "你好", "您好", "谢谢", "謝謝", "请问", "請問",
-     "안녕하세요", "감사합니다", "hallo", "guten tag", "danke", "vielen dank", "bonjour", "merci", "hola", "gracias",
+     "안녕하세요", "감사합니다", "hallo", "guten tag", "guten morgen", "guten abend", "danke schön", "danke sehr",
+     "danke", "vielen dank", "bonjour", "bonsoir", "merci beaucoup", "merci", "hola", "muchas gracias", "gracias",
      "buenos días");
+
+/* Words of a greeting that alone may be a subject to look up. */
+LIST(subjects, "everyone", "team", "all", "regards", "cheers", "please", "です");
 LIST(leading, "こんにちは", "こんばんは", "おはようございます", "はじめまして", "お世話になっております",
      "お世話になります", "お疲れ様です", "すみませんが", "すみません", "すいません", "恐れ入りますが",
      "ありがとうございます", "質問ですが", "质问", "good morning", "good afternoon", "good evening", "hello there",
@@ -65,6 +69,15 @@ bool split_is_greeting(struct text text)
     while (text.length && (length = match_folded(text, greetings)))
         text = split_trim(split_part(text, length, text.length), stops);
     return !text.length;
+}
+
+bool extract_asks(struct text question)
+{
+    struct term_reader reader;
+    struct term term;
+    struct text said = split_trim(question, stops);
+    terms_begin(&reader, question.bytes, question.length);
+    return terms_next(&reader, &term) && (match_folded(said, subjects) || !split_is_greeting(said));
 }
 
 struct text split_without_greeting(struct text text)

@@ -164,4 +164,15 @@ def _():
     expect("neither good nor bad" in renga("feedback", "last", "fine", code=2).stderr, "not told")
 
 
+@check("the reason of a foreign run may be 'last', and only a regular file is a kept run")
+def _():
+    place = os.path.join(DATA, "asked")
+    os.mkfifo(os.path.join(place, "pipe.json"))
+    os.symlink("pipe.json", os.path.join(place, "link.json"))
+    away = ("--timeout=1s", "--peers.orchestrator=127.0.0.1:1")
+    for words in (("foreign", "bad", "last"), ("pipe", "bad"), ("link", "bad")):
+        expect("UNAVAILABLE" in renga("feedback", *away, *words, code=1).stderr, f"{words[0]} is taken")
+    expect("'cut' cannot be read" in renga("feedback", "last", "bad", code=1).stderr, "the newest file is another one")
+
+
 finish()

@@ -110,6 +110,8 @@ def _():
     expect("has no question that can be used" in evaluate(write("wrong.jsonl", WRONG), *HERE_FLAGS, code=2).stderr, "not told")
     expect("no question" in evaluate(QUESTIONS_FILE, "--against", write("empty.jsonl", []), code=2).stderr, "not told")
     expect("its ending" in evaluate(QUESTIONS_FILE, "--report", "report.pdf", code=2).stderr, "not told")
+    own = write("own.jsonl", QUESTIONS)
+    expect("name another file" in evaluate(own, "--report", f"{folder}/./own.jsonl", code=2).stderr, "the questions are overwritten")
     expect("cannot open" in evaluate("nowhere.jsonl", code=2).stderr, "not told")
 
 

@@ -105,6 +105,25 @@ static void greetings_are_no_parts(void **state)
     expect_parts("Thank you!", "Thank you!");
 }
 
+static void greetings_and_marks_alone_ask_nothing(void **state)
+{
+    static const char *const nothing[] = {"hello",
+                                          "Hello!",
+                                          "Thank you! Best regards,",
+                                          "ありがとう",
+                                          "你好",
+                                          "Danke schön.",
+                                          "こんにちは。お願いします。",
+                                          "? !!! ...",
+                                          "Merci 안녕하세요"};
+    static const char *const something[] = {
+        "team", "All", "hello world", "Hi, which port is open?", "the of and", "XYZ-5008", "C++", "教育", "hi-hat"};
+    for (size_t i = 0; i < COUNT(nothing); i++)
+        assert_false(extract_asks(text_of(nothing[i])));
+    for (size_t i = 0; i < COUNT(something); i++)
+        assert_true(extract_asks(text_of(something[i])));
+}
+
 static void english_clauses_are_taken_apart(void **state)
 {
     expect_parts("What does E-1024 mean and on which port does the license service listen?",
@@ -172,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),
+        cmocka_unit_test(greetings_and_marks_alone_ask_nothing),
         cmocka_unit_test(english_clauses_are_taken_apart),
         cmocka_unit_test(english_things_are_taken_apart),
         cmocka_unit_test(more_than_the_limit_is_kept_together),
