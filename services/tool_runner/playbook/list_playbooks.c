@@ -47,8 +47,10 @@ static void playbooks_page_came(struct store_scan *page)
         response.playbooks[i] = summarize(self, &page->rows[i]);
         response.n_playbooks += response.playbooks[i] != NULL;
     }
-    if (page->more && page->count && response.n_playbooks == page->count)
-        response.next_page_token = response.playbooks[page->count - 1]->dataset;
+    bool whole = page->count && response.n_playbooks == page->count;
+    const Renga__V1__PlaybookSummary *last = whole ? response.playbooks[page->count - 1] : NULL;
+    if (page->more && last)
+        response.next_page_token = last->dataset;
     if (page->status.code != OK)
         rpc_fail_with(self->rpc, UNAVAILABLE, "the playbooks cannot be read: %s", page->status.text);
     else if (response.n_playbooks < page->count)

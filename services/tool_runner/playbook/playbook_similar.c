@@ -5,6 +5,7 @@
 #include "playbook/playbook_words.h"
 #include "words/words.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,7 @@ static size_t playbook_mark_at(const struct playbook_words *words, size_t at, en
         return playbook_word_is_name(word);
     if (kind == PLAYBOOK_OTHER_NUMBER && playbook_word_has_digit(word))
         return 1;
+    assert(marks);
     for (; *marks; marks++) {
         size_t length = playbook_mark_length(words, at, *marks);
         if (length)
