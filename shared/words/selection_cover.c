@@ -29,6 +29,22 @@ void selection_mark(const struct evidence *evidence, const struct query *query, 
         mark_unit(evidence, query, unit, HAS_PASSAGE, has);
 }
 
+/* A share of the weight of some terms. */
+struct part {
+    double has, all;
+};
+
+static void cover_add(struct part *part, double weight, bool has)
+{
+    part->all += weight;
+    part->has += has ? weight : 0;
+}
+
+static double cover_share(const struct part *part, double without)
+{
+    return part->all > 0 ? part->has / part->all : without;
+}
+
 double selection_share_of(const struct question *question, const struct span *span, const uint8_t has[QUERY_TERMS_MAX],
                           uint8_t bits)
 {
@@ -36,9 +52,9 @@ double selection_share_of(const struct question *question, const struct span *sp
     for (size_t i = 0; i < question->terms.count; i++) {
         const struct query_term *term = &question->terms.terms[i];
         if (!term->weak && term->begin >= span->begin && term->end <= span->end)
-            part_add(&part, term->weight, has[i] & bits);
+            cover_add(&part, term->weight, has[i] & bits);
     }
-    return part_share(&part, FIT_UNKNOWN);
+    return cover_share(&part, FIT_UNKNOWN);
 }
 
 /* A word with a capital letter that does not begin the question, or a word of Katakana. */
@@ -50,17 +66,6 @@ static bool is_name(const struct question *question, const struct query_term *te
                     ((unsigned char)text[1] == 0x82 || (unsigned char)text[1] == 0x83) &&
                     !((unsigned char)text[1] == 0x82 && (unsigned char)text[2] < 0xA1);
     return capital || katakana;
-}
-
-void part_add(struct part *part, double weight, bool has)
-{
-    part->all += weight;
-    part->has += has ? weight : 0;
-}
-
-double part_share(const struct part *part, double without)
-{
-    return part->all > 0 ? part->has / part->all : without;
 }
 
 void selection_cover(const struct evidence *evidence, const struct question *question, struct selection *selection)
@@ -79,36 +84,36 @@ void selection_cover(const struct evidence *evidence, const struct question *que
         if (term->weak)
             continue;
         count++;
-        part_add(&sentence, weight, has[i] & HAS_SENTENCE);
-        part_add(&context, weight, has[i] & HAS_CONTEXT);
-        part_add(&passage, weight, has[i] & HAS_PASSAGE);
-        part_add(&all, weight, term->id != NO_TERM);
+        cover_add(&sentence, weight, has[i] & HAS_SENTENCE);
+        cover_add(&context, weight, has[i] & HAS_CONTEXT);
+        cover_add(&passage, weight, has[i] & HAS_PASSAGE);
+        cover_add(&all, weight, term->id != NO_TERM);
         heaviest = weight > heaviest ? weight : heaviest;
         if (!(has[i] & HAS_PASSAGE) && weight > lacking)
             lacking = weight;
         if (is_name(question, term)) {
-            part_add(&names, weight, has[i] & HAS_PASSAGE);
-            part_add(&near_names, weight, has[i] & HAS_CONTEXT);
+            cover_add(&names, weight, has[i] & HAS_PASSAGE);
+            cover_add(&near_names, weight, has[i] & HAS_CONTEXT);
         }
         if (term->exact)
-            part_add(&numbers, weight, has[i] & HAS_PASSAGE);
+            cover_add(&numbers, weight, has[i] & HAS_PASSAGE);
         if (last && term->begin < last->end + NEAR_BYTES)
-            part_add(&runs, weight < last->weight ? weight : last->weight, last_has && (has[i] & HAS_SENTENCE));
+            cover_add(&runs, weight < last->weight ? weight : last->weight, last_has && (has[i] & HAS_SENTENCE));
         last = term;
         last_has = has[i] & HAS_SENTENCE;
     }
     for (size_t i = 0; i < selection->count; i++)
         sum += exp(selection->list[i].chosen.score - selection->list[0].chosen.score);
     double *covers = selection->covers;
-    covers[COVER_SENTENCE] = part_share(&sentence, 0);
-    covers[COVER_CONTEXT] = part_share(&context, 0);
-    covers[COVER_PASSAGE] = part_share(&passage, 0);
-    covers[COVER_ALL] = part_share(&all, 0);
+    covers[COVER_SENTENCE] = cover_share(&sentence, 0);
+    covers[COVER_CONTEXT] = cover_share(&context, 0);
+    covers[COVER_PASSAGE] = cover_share(&passage, 0);
+    covers[COVER_ALL] = cover_share(&all, 0);
     covers[COVER_RARE] = heaviest > 0 ? lacking / heaviest : 1;
-    covers[COVER_NAMES] = part_share(&names, 1);
-    covers[COVER_NAMES_CONTEXT] = part_share(&near_names, 1);
-    covers[COVER_NUMBERS] = part_share(&numbers, 1);
-    covers[COVER_RUNS] = part_share(&runs, 0);
+    covers[COVER_NAMES] = cover_share(&names, 1);
+    covers[COVER_NAMES_CONTEXT] = cover_share(&near_names, 1);
+    covers[COVER_NUMBERS] = cover_share(&numbers, 1);
+    covers[COVER_RUNS] = cover_share(&runs, 0);
     covers[COVER_FIT_NUMBER] = selection->list[0].signs[SIGN_FIT_NUMBER];
     covers[COVER_FIT_NAME] = selection->list[0].signs[SIGN_FIT_NAME];
     covers[COVER_FIT_OTHER] = selection->list[0].signs[SIGN_FIT_OTHER];

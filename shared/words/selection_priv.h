@@ -17,14 +17,6 @@ struct question {
     struct asked asked;
 };
 
-/* A share of the weight of some terms. */
-struct part {
-    double has, all;
-};
-
-void part_add(struct part *part, double weight, bool has);
-double part_share(const struct part *part, double without);
-
 /* Which terms of the question a unit and its place have. */
 enum { HAS_SENTENCE = 1, HAS_CONTEXT = 2, HAS_PASSAGE = 4 };
 void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t unit, bool whole_passage,
