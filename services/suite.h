@@ -9,5 +9,7 @@ struct daemon suite_daemon(const char *name, const char *summary, const struct s
 /* Runs are this process's own affair: peers.orchestrator, which may stand in the environment for other commands, is
  * read and not followed. */
 void suite_keep_runs(struct daemon *daemon);
+/* The agents' own services, of Helpdesk and the others, are where peers.orchestrator says. */
+void suite_call_agents(struct daemon *daemon);
 
 #endif

@@ -38,7 +38,7 @@ struct daemon command_daemon(const char *name, const char *summary, const struct
     bool elsewhere = command_early(argc, argv, "--" CONNECT, "RENGA_CONNECT") != NULL;
     struct daemon daemon = suite_daemon(name, summary, services && !elsewhere ? services : none);
     daemon.is_command = true;
-    daemon.others = all_services;
+    daemon.others = served_services;
     daemon.log_level = "error";
     return daemon;
 }

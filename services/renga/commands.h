@@ -105,5 +105,7 @@ void command_interrupt_end(void);
 
 /* All services in this process. */
 extern const struct service *const all_services[];
+/* The same with the edge, for renga serve. */
+extern const struct service *const served_services[];
 
 #endif

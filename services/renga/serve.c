@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "edge.h"
 #include "gateway.h"
 #include "orchestrator.h"
 #include "planner.h"
@@ -20,9 +21,16 @@ const struct service *const all_services[] = {
     NULL,
 };
 
+/* The edge last: what it calls is drained before it. */
+const struct service *const served_services[] = {
+    &llm_gateway_service,         &planner_service,       &tool_runner_service,    &reviewer_service,
+    &orchestrator_service,        &helpdesk_service,      &form_interview_service, &deep_research_service,
+    &autonomous_research_service, &ace_generator_service, &edge_service,           NULL,
+};
+
 static int serve(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon("renga", "all services of the suite in one process.", all_services);
+    struct daemon daemon = suite_daemon("renga", "all services of the suite in one process.", served_services);
     daemon.usage = "renga serve [OPTIONS]";
     daemon.listen = "127.0.0.1:15000";
     daemon.http = "127.0.0.1:15100";

@@ -248,7 +248,8 @@ bool process_serve(struct daemon_process *process, struct status *st)
     if (!process->server)
         return false;
     for (size_t i = 0; i < process->carried_count; i++)
-        rpc_server_add(process->server, process->carried[i].instances);
+        if (process->carried[i].service->descriptor)
+            rpc_server_add(process->server, process->carried[i].instances);
     if (!rpc_server_start(process->server, st) || !open_doors(process, st))
         return false;
     if (!observation_serve(process->observation, st))

@@ -35,9 +35,9 @@ struct service_context {
 };
 
 struct service {
-    const char *name; /* "planner": first word of its options, and in logs */
-    const ProtobufCServiceDescriptor *descriptor;
-    const struct option *options; /* its own, "planner.…"; may be NULL */
+    const char *name;                             /* "planner": first word of its options, and in logs */
+    const ProtobufCServiceDescriptor *descriptor; /* NULL: it serves no gRPC; the base of its instances has none */
+    const struct option *options;                 /* its own, "planner.…"; may be NULL */
 
     /* A service that keeps nothing is the same in every loop: it stands here, in place of create and destroy. */
     ProtobufCService *stateless;

@@ -96,7 +96,10 @@ void http_reply_error(struct http_request *request, int http_status, const char 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    reply_error(request, http_status, NULL, text);
+    if (request->server && request->server->options.refuse)
+        request->server->options.refuse(request, http_status, text);
+    else
+        reply_error(request, http_status, NULL, text);
 }
 
 void http_reply_status(struct http_request *request, const struct status *status)

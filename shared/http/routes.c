@@ -27,7 +27,8 @@ static bool path_matches(const struct http_route *route, const char *path)
 
 static bool method_matches(const struct http_route *route, const char *method)
 {
-    return strcmp(route->method, method) == 0 || (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
+    return !route->method || strcmp(route->method, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
 }
 
 /* The row for a request, or NULL; `longest` is the length of the longest path that matches, whatever its method. */
@@ -62,7 +63,7 @@ static void list_methods(const struct http_server *server, const struct http_req
     for (const struct route_table *table = server->tables; table; table = table->next)
         for (size_t i = 0; i < table->count && used < size; i++) {
             const struct http_route *route = &table->routes[i];
-            if (strlen(route->path) == length && path_matches(route, request->path))
+            if (route->method && strlen(route->path) == length && path_matches(route, request->path))
                 used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", route->method,
                                          strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
         }

@@ -56,6 +56,10 @@ struct http_server_options {
                      of `hosts`, so that no page of a browser can ask by a name of its own (403) */
     const char *hosts; /* names, apart by commas; if they are given, every request must name one. NULL: no names */
     bool half_close;   /* a FIN alone does not mean that a client left */
+    bool keeps_target; /* http_request_target has the target of each request */
+    /* Answers a request that the server itself refuses, in the form of this door; ends as a handler does. NULL:
+     * http_reply_error's form. */
+    void (*refuse)(struct http_request *request, int http_status, const char *text);
 };
 
 /* Strings are borrowed as long as the server lives. UNAVAILABLE if the address cannot be bound. */
@@ -63,8 +67,8 @@ struct http_server *http_server_create(struct loop *loop, const struct http_serv
 
 /* The rows are borrowed as long as the server lives. The longest matching path wins. A GET row answers HEAD too. */
 struct http_route {
-    const char *method;
-    const char *path; /* "/v1/models"; with prefix also what stands below it */
+    const char *method; /* NULL: any */
+    const char *path;   /* "/v1/models"; with prefix also what stands below it */
     bool prefix;
     void (*handle)(struct http_request *request, void *data);
 };
@@ -99,6 +103,8 @@ void http_server_stats(const struct http_server *server, struct http_server_stat
 
 const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
+/* Path and query as they were sent, in the request's arena; NULL without the option keeps_target. */
+const char *http_request_target(const struct http_request *request);
 /* A parameter of the query, decoded; NULL where it is missing, "" where it has no value. */
 const char *http_request_query(const struct http_request *request, const char *name);
 /* The last of that name, as it was sent; NULL if there is none. A request with two of Authorization, Content-Type or

@@ -104,6 +104,7 @@ struct http_request {
     struct http1 reader;
     const char *path;
     const char *authority; /* of a target in absolute form; NULL: without one */
+    const char *target;    /* as it was sent, from its path on; NULL: not kept */
     const char *query;     /* "name\0value\0" for each parameter, in its order */
     size_t query_size;
     struct buffer body;

@@ -75,6 +75,8 @@ bool target_read(struct http_request *request)
     char *target = http1_target(&request->reader), *path = target_read_authority(request, target);
     if (!path)
         return false;
+    if (request->server->options.keeps_target && !(request->target = arena_strdup(&request->arena, *path ? path : "/")))
+        return false;
     char *query = strchr(path, '?');
     if (query)
         *query++ = '\0';
@@ -82,6 +84,11 @@ bool target_read(struct http_request *request)
     if (*path && *path != '/' && strcmp(target, "*") != 0)
         return false;
     return *request->path && decode_path(path) && (!query || decode_query(request, query));
+}
+
+const char *http_request_target(const struct http_request *request)
+{
+    return request->target;
 }
 
 const char *http_request_query(const struct http_request *request, const char *name)

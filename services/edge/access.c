@@ -1,0 +1,134 @@
+/* Who asks: keys, and what is refused before any of a body is read. */
+#include "edge_priv.h"
+
+#include "base/budget.h"
+#include "errors.h"
+#include "origin.h"
+#include "rpc/auth.h"
+#include "session.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define FORWARDED       "renga-forwarded-bin" /* rpc/forwarded.h */
+#define METHOD_NAME_MAX 160
+#define ANY_METHOD      "renga.v1.Edge/Any"
+#define SMALL_BODY_MAX  4096 /* bytes of a body from a client that nobody knows yet */
+#define ARENA_MAX       ((size_t)256 << 10)
+
+/* Parameters that clients use for keys. They end in logs, histories and the Referer of the next page. */
+static const char *const key_parameters[] = {"key",          "api_key",       "apikey", "api-key", "access_token",
+                                             "access-token", "authorization", "bearer", "token",   "auth"};
+
+static bool access_key_in_url(const char *query, struct status *st)
+{
+    for (size_t i = 0; query && i < sizeof key_parameters / sizeof key_parameters[0]; i++) {
+        size_t length = strlen(key_parameters[i]);
+        for (const char *at = query; (at = strcasestr(at, key_parameters[i])); at += length)
+            if ((at == query || at[-1] == '&') && (at[length] == '=' || at[length] == '&' || !at[length]))
+                return !fail_field(st, key_parameters[i],
+                                   "must not stand in a URL, where logs and histories keep it; send the key as "
+                                   "'Authorization: Bearer KEY', and replace it");
+    }
+    return false;
+}
+
+/* Paths that anyone may ask for: the console's files, and signing in. */
+static bool access_is_public(const char *path, size_t length)
+{
+    static const char *const public[] = {"/",        "/v1/session",  "/openapi.json",
+                                         "/healthz", "/favicon.ico", "/index.html"};
+    for (size_t i = 0; i < sizeof public / sizeof public[0]; i++)
+        if (strlen(public[i]) == length && memcmp(public[i], path, length) == 0)
+            return true;
+    return length > 8 && memcmp(path, "/assets/", 8) == 0;
+}
+
+const struct rpc_principal *edge_principal(const struct edge *edge, const struct http_request *request,
+                                           const char *method, struct status *st)
+{
+    static const struct rpc_principal anyone = {.name = "", .tenant = ""};
+    char session[SESSION_KEY_SIZE];
+    const char *header = http_request_header(request, "authorization");
+    if (!header && !origin_may(edge, request, st))
+        return NULL;
+    if (!edge->auth)
+        return &anyone;
+    if (!header && session_of(edge, request, session)) {
+        header = session;
+        if (!origin_may_with_cookie(edge, request, st))
+            return NULL;
+    }
+    const struct rpc_principal *principal = rpc_auth_check(edge->auth, header, header ? strlen(header) : 0, method, st);
+    if (!principal && !header)
+        fail(st, UNAUTHENTICATED, "the request has no key; send it as 'Authorization: Bearer KEY'");
+    if (header == session)
+        OPENSSL_cleanse(session, sizeof session);
+    return principal;
+}
+
+/* A client without a key, or with one that is not known, gets no other answer than that. One whose key opens another
+ * method is told so, and what is not there is told to clients that have a key. */
+static bool access_to_path(const struct edge *edge, const struct http_request *request, struct arena *arena,
+                           uint64_t *owner, struct status *st)
+{
+    char method[METHOD_NAME_MAX] = ANY_METHOD;
+    struct edge_path path;
+    struct edge_match match = {0};
+    struct status why = {0};
+    bool readable = edge_path_read(http_request_target(request), arena, &path, &why);
+    if (readable)
+        edge_route_match(&path, http_request_method(request), &match);
+    if (match.route)
+        snprintf(method, sizeof method, "%s/%s", match.route->service->name, match.route->method);
+    const struct rpc_principal *principal = edge_principal(edge, request, method, st);
+    if (principal)
+        *owner = budget_owner(principal->tenant, principal->name);
+    else if (!match.route && st->code == PERMISSION_DENIED)
+        status_clear(st);
+    return st->code == OK;
+}
+
+static bool access_body_is_small(const struct http_request *request, struct status *st)
+{
+    const char *length = http_request_header(request, "content-length");
+    if (http_request_header(request, "transfer-encoding") || (length && strtoul(length, NULL, 10) > SMALL_BODY_MAX))
+        return fail(st, INVALID_ARGUMENT, "a body here has a Content-Length of at most %d bytes", SMALL_BODY_MAX);
+    return true;
+}
+
+bool edge_admits(const struct http_request *request, uint64_t *owner, struct status *st, void *data)
+{
+    const struct edge *edge = data;
+    const char *target = http_request_target(request), *query = strchr(target, '?');
+    struct arena arena;
+    if (http_request_header(request, FORWARDED))
+        return fail(st, INVALID_ARGUMENT,
+                    "the header " FORWARDED " is not for this door: nobody calls here on behalf of others");
+    arena_init(&arena, NULL, 0, ARENA_MAX);
+    bool admitted;
+    if (access_key_in_url(query ? query + 1 : NULL, st))
+        admitted = false;
+    else if (strcmp(http_request_method(request), "OPTIONS") == 0 || access_is_public(target, strcspn(target, "?")))
+        admitted = access_body_is_small(request, st);
+    else
+        admitted = access_to_path(edge, request, &arena, owner, st);
+    arena_fini(&arena);
+    return admitted;
+}
+
+void edge_refuse_head(struct http_request *request, const struct status *st, void *data)
+{
+    edge_reply_headers(data, request);
+    edge_fail(request, st);
+}
+
+void edge_refuse_raw(struct http_request *request, int http_status, const char *text)
+{
+    http_reply_header(request, "Cache-Control", "no-store");
+    http_reply_header(request, "X-Content-Type-Options", "nosniff");
+    edge_refuse(request, http_status, "%s", text);
+}

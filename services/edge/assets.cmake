@@ -1,0 +1,21 @@
+# cmake -D FOLDER=console/dist -D TO=file.c -P assets.cmake: every file of the folder as a row of asset_files (assets.h).
+set(files "")
+if(EXISTS ${FOLDER})
+  file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*)
+  list(SORT files)
+endif()
+set(texts "")
+set(rows "")
+set(number 0)
+foreach(file ${files})
+  if(file MATCHES "(\\.map|LICENSES?[^/]*|README\\.md|\\.gitkeep)$") # for people
+    continue()
+  endif()
+  file(READ ${FOLDER}/${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  string(APPEND texts "static const unsigned char bytes_${number}[] = {${hex}0};\n")
+  string(APPEND rows "    {\"/${file}\", bytes_${number}, sizeof bytes_${number} - 1},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE ${TO} "#include \"assets.h\"\n\n${texts}
+const struct asset_file asset_files[] = {\n${rows}    {0},\n};\n")

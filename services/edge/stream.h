@@ -1,0 +1,78 @@
+/* An answer in pieces: server-sent events for a client that accepts them, else lines of JSON.
+ *
+ *      opened ---(the first event, an error's event, or STREAM_OPEN_MS)---> begun ---> closed
+ *         '---(an error before it has begun: the request fails with its HTTP status)---> released
+ *
+ * Events wait for the client in its connection, HTTP_SEND_WINDOW bytes and one event at most: beyond it `pause` is
+ * called, and `resume` when the client has read. A client that reads nothing for edge.reader_timeout gets the event
+ * `gap`, and its stream ends; it comes back with the id of the last event that it has seen.
+ *
+ * The owner of a stream embeds it in memory of the request, and closes or releases it once: after the last run of its
+ * calls' closures. */
+#ifndef RENGA_EDGE_STREAM_H
+#define RENGA_EDGE_STREAM_H
+
+#include "edge_priv.h"
+
+#define STREAM_OPEN_MS   300  /* how long an error may still be an HTTP status */
+#define STREAM_RETRY_MS  2000 /* what a client of events waits before it comes back */
+#define STREAM_LEAVE_MS  9000 /* the spread of that when the process leaves, above a second */
+#define STREAM_EVENT_MAX ((size_t)32 << 20)
+
+struct edge_stream;
+
+struct edge_stream_ops {
+    void (*pause)(struct edge_stream *stream);
+    void (*resume)(struct edge_stream *stream);
+    /* Nobody will read more: the calls are to end. May run more than once. */
+    void (*cancel)(struct edge_stream *stream);
+};
+
+struct edge_stream {
+    const struct edge_stream_ops *ops;
+    struct edge *edge;
+    struct http_request *request;
+    struct edge_stream *next, **link; /* in edge->streams */
+    uint64_t owner;                   /* of the client */
+    struct timer opening, heartbeat, patience;
+    bool is_sse, begun, paused;
+    bool silent; /* its last event has been written: others are dropped */
+};
+
+/* `stream` is zeroed. False: the client has too many, or accepts no form of a stream; the request has been answered. */
+bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
+                 struct http_request *request, const struct rpc_principal *principal);
+
+/* Begins an event in edge->out; its data are written behind it, one value of JSON. `name` NULL: a message of the
+ * contract; others stand in an object of that name where the stream is lines. `id` NULL or empty: it has none. */
+struct json_writer stream_event_begin(struct edge_stream *stream, const char *name, const char *id);
+/* Sends it. */
+void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name);
+
+/* The last events. Each is written once; the owner then closes the stream. */
+void stream_write_end(struct edge_stream *stream, const char *reason);
+void stream_write_error(struct edge_stream *stream, const struct rpc_client_call *call);
+void stream_write_gap(struct edge_stream *stream, const char *reason, const char *text);
+
+/* Ends the answer. */
+void stream_close(struct edge_stream *stream);
+/* The answer was not begun, and the owner ends the request itself. */
+void stream_release(struct edge_stream *stream);
+
+/* The process leaves: tells all clients to come back, each after a while of its own. */
+void stream_leave_all(struct edge *edge);
+
+/* Calls a method that streams. */
+void stream_begin(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
+                  ProtobufCService *stub, unsigned method, const ProtobufCMessage *message);
+
+#define STREAM_ID_MAX 24 /* bytes of an event's number as text */
+/* The event_id of a message as text; empty where its type has none. */
+void stream_event_id(const ProtobufCMessage *message, char id[STREAM_ID_MAX]);
+
+/* ---- for both kinds of streams ----------------------------------------------------------------------------------- */
+
+/* Whether the request's Accept allows the type. Without the header all are accepted. */
+bool edge_accepts(const struct http_request *request, const char *type);
+
+#endif

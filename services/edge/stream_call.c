@@ -1,0 +1,147 @@
+/* A stream of one method: its messages are the events. */
+#include "errors.h"
+#include "stream.h"
+#include "transcode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REASON_DEFAULT "COMPLETED"
+
+struct stream_call {
+    struct edge_call base; /* first */
+    struct edge_stream stream;
+    const char *reason; /* why it ended, of the last message that says so */
+    bool comes_back;    /* the client named the last event that it has seen */
+};
+
+static struct stream_call *stream_call_of(struct edge_stream *stream)
+{
+    return OWNER_OF(stream, struct stream_call, stream);
+}
+
+static void stream_call_pause(struct edge_stream *stream)
+{
+    rpc_client_call_pause(&stream_call_of(stream)->base.base);
+}
+
+static void stream_call_resume(struct edge_stream *stream)
+{
+    rpc_client_call_resume(&stream_call_of(stream)->base.base);
+}
+
+static void stream_call_cancel(struct edge_stream *stream)
+{
+    rpc_client_call_cancel(&stream_call_of(stream)->base.base);
+}
+
+static const struct edge_stream_ops stream_call_ops = {
+    .pause = stream_call_pause,
+    .resume = stream_call_resume,
+    .cancel = stream_call_cancel,
+};
+
+static const ProtobufCMessage *stream_submessage(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+    bool is_there = field && field->type == PROTOBUF_C_TYPE_MESSAGE && field->label != PROTOBUF_C_LABEL_REPEATED &&
+                    transcode_is_set(message, field);
+    return is_there ? *(const ProtobufCMessage *const *)((const char *)message + field->offset) : NULL;
+}
+
+/* The name of `stop_reason` in the message, or in its `outcome`. */
+static const char *stream_reason_in(const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field_by_name(type, "stop_reason");
+    if (!field) {
+        const ProtobufCMessage *outcome =
+            stream_submessage(message, protobuf_c_message_descriptor_get_field_by_name(type, "outcome"));
+        return outcome ? stream_reason_in(outcome) : NULL;
+    }
+    if (field->type != PROTOBUF_C_TYPE_ENUM)
+        return NULL;
+    int number = *(const int *)((const char *)message + field->offset);
+    const ProtobufCEnumValue *value = number ? protobuf_c_enum_descriptor_get_value(field->descriptor, number) : NULL;
+    return value ? value->name : NULL;
+}
+
+/* Messages of the contract's streams have their content in a oneof; the last one says why it stopped. */
+static const char *stream_reason_of(const ProtobufCMessage *message)
+{
+    for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
+        const ProtobufCMessage *content =
+            field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF ? stream_submessage(message, field) : NULL;
+        if (content)
+            return stream_reason_in(content);
+    }
+    return NULL;
+}
+
+void stream_event_id(const ProtobufCMessage *message, char id[STREAM_ID_MAX])
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "event_id");
+    id[0] = '\0';
+    if (field && field->type == PROTOBUF_C_TYPE_INT64)
+        snprintf(id, STREAM_ID_MAX, "%" PRId64, *(const int64_t *)((const char *)message + field->offset));
+}
+
+static void stream_call_ended(struct stream_call *call)
+{
+    struct edge_stream *stream = &call->stream;
+    const struct status *st = &call->base.base.status;
+    struct edge_call base = call->base; /* the memory is the request's, and goes with it */
+    if (!stream->silent && !stream->begun && st->code != OK &&
+        !(stream->is_sse && call->comes_back && st->code == OUT_OF_RANGE)) {
+        stream_release(stream);
+        edge_fail_call(base.request, &call->base.base);
+    } else {
+        if (st->code == OK)
+            stream_write_end(stream, call->reason ? call->reason : REASON_DEFAULT);
+        else if (call->comes_back && st->code == OUT_OF_RANGE)
+            stream_write_gap(stream, "OUT_OF_RANGE", st->text);
+        else
+            stream_write_error(stream, &call->base.base);
+        stream_close(stream);
+    }
+    base.edge->calls--;
+    edge_check_drained(base.edge);
+}
+
+static void stream_call_came(const ProtobufCMessage *message, void *data)
+{
+    struct stream_call *call = data;
+    char id[STREAM_ID_MAX];
+    if (!message) {
+        stream_call_ended(call);
+        return;
+    }
+    if (call->stream.silent)
+        return;
+    const char *reason = stream_reason_of(message);
+    call->reason = reason ? reason : call->reason;
+    stream_event_id(message, id);
+    struct json_writer writer = stream_event_begin(&call->stream, NULL, id);
+    transcode_write(&writer, NULL, message);
+    stream_event_end(&call->stream, &writer, NULL);
+}
+
+void stream_begin(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
+                  ProtobufCService *stub, unsigned method, const ProtobufCMessage *message)
+{
+    struct stream_call *call =
+        (struct stream_call *)edge_call_create(edge, request, principal, true, sizeof(struct stream_call));
+    if (!call)
+        return;
+    const char *last = http_request_header(request, "last-event-id"),
+               *query = strchr(http_request_target(request), '?');
+    call->comes_back =
+        (last && *last) || (query && transcode_parameter(query + 1, "after", http_request_arena(request)));
+    if (!stream_open(&call->stream, &stream_call_ops, edge, request, principal)) {
+        edge->calls--; /* the request was answered, and the call with it */
+        return;
+    }
+    stub->invoke(stub, method, message, stream_call_came, &call->base.base);
+}

@@ -1,0 +1,154 @@
+/* Messages as JSON. */
+#include "transcode.h"
+
+#include "base/json_number.h"
+#include "base64.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct map_row {
+    ProtobufCMessage base;
+    const char *key, *value;
+};
+
+static void write_wide(struct json_writer *out, const char *key, const void *value, bool is_signed)
+{
+    char text[JSON_NUMBER_SIZE];
+    size_t length =
+        is_signed ? json_format_int(*(const int64_t *)value, text) : json_format_uint(*(const uint64_t *)value, text);
+    json_write_text(out, key, text, length);
+}
+
+static void write_real(struct json_writer *out, const char *key, double value, bool is_float)
+{
+    if (isnan(value))
+        json_write_string(out, key, "NaN");
+    else if (isinf(value))
+        json_write_string(out, key, value > 0 ? "Infinity" : "-Infinity");
+    else if (is_float)
+        json_write_float(out, key, (float)value);
+    else
+        json_write_double(out, key, value);
+}
+
+static void write_bytes(struct json_writer *out, const char *key, const ProtobufCBinaryData *bytes)
+{
+    size_t length = BASE64_SIZE(bytes->len);
+    char *text = malloc(length + 1);
+    if (text)
+        base64_encode(bytes->data, bytes->len, text);
+    json_write_text(out, key, text ? text : "", text ? length : 0);
+    out->out->failed |= !text;
+    free(text);
+}
+
+static void write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field, int number)
+{
+    const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(field->descriptor, number);
+    if (value)
+        json_write_string(out, key, value->name);
+    else
+        json_write_int(out, key, number);
+}
+
+static void write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                        const void *value)
+{
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+        json_write_int(out, key, *(const int32_t *)value);
+        break;
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_FIXED32:
+        json_write_uint(out, key, *(const uint32_t *)value);
+        break;
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_SFIXED64:
+        write_wide(out, key, value, true);
+        break;
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_FIXED64:
+        write_wide(out, key, value, false);
+        break;
+    case PROTOBUF_C_TYPE_FLOAT:
+        write_real(out, key, (double)*(const float *)value, true);
+        break;
+    case PROTOBUF_C_TYPE_DOUBLE:
+        write_real(out, key, *(const double *)value, false);
+        break;
+    case PROTOBUF_C_TYPE_BOOL:
+        json_write_bool(out, key, *(const protobuf_c_boolean *)value);
+        break;
+    case PROTOBUF_C_TYPE_ENUM:
+        write_enum(out, key, field, *(const int *)value);
+        break;
+    case PROTOBUF_C_TYPE_STRING:
+        json_write_string(out, key, *(const char *const *)value ? *(const char *const *)value : "");
+        break;
+    case PROTOBUF_C_TYPE_BYTES:
+        write_bytes(out, key, value);
+        break;
+    case PROTOBUF_C_TYPE_MESSAGE:
+        transcode_write(out, key, *(const ProtobufCMessage *const *)value);
+        break;
+    }
+}
+
+static void write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                       const char *values, size_t count)
+{
+    size_t size = transcode_size_of(field);
+    json_write_array(out, key);
+    for (size_t i = 0; i < count; i++)
+        write_value(out, NULL, field, values + i * size);
+    json_write_end(out);
+}
+
+static void write_map(struct json_writer *out, const char *key, const struct map_row *const *rows, size_t count)
+{
+    json_write_object(out, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(out, rows[i]->key, rows[i]->value);
+    json_write_end(out);
+}
+
+/* Absent: a message that is not there, a member of a oneof that is not chosen. All else is written. */
+static bool write_is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+    bool has_presence = field->type == PROTOBUF_C_TYPE_MESSAGE || field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;
+    return !has_presence || transcode_is_set(message, field);
+}
+
+static void write_field(struct json_writer *out, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+    char key[TRANSCODE_NAME_MAX];
+    const char *value = (const char *)message + field->offset;
+    transcode_json_name(field->name, key);
+    if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+        size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
+        if (transcode_is_map(field))
+            write_map(out, key, *(const struct map_row *const *const *)value, count);
+        else
+            write_list(out, key, field, *(const char *const *)value, count);
+    } else if (write_is_present(message, field)) {
+        write_value(out, key, field, value);
+    }
+}
+
+void transcode_write_fields(struct json_writer *out, const ProtobufCMessage *message)
+{
+    for (unsigned i = 0; i < message->descriptor->n_fields; i++)
+        write_field(out, message, &message->descriptor->fields[i]);
+}
+
+void transcode_write(struct json_writer *out, const char *key, const ProtobufCMessage *message)
+{
+    json_write_object(out, key);
+    transcode_write_fields(out, message);
+    json_write_end(out);
+}
