@@ -1,0 +1,166 @@
+// Runs: a list with filters that stands in the address, pages as one scrolls, and actions on all runs of the filter.
+import { get, newId, post, query, remove, seg } from '../base/api.js'
+import { compact, cost, count, duration, sorted } from '../base/format.js'
+import { html, useEffect, useMemo, useRef, useState } from '../base/html.js'
+import { route, setFields } from '../base/router.js'
+import { onTouched, touch } from '../base/shared_stream.js'
+import { t, word } from '../base/words.js'
+import { bare, Button, Card, Dialog, Empty, ErrorNote, Loading, Note, Page, StateTag, Time, useLoad } from '../parts/basics.js'
+import { VirtualList } from '../parts/virtual.js'
+
+const STATES = ['RUNNING', 'QUEUED', 'WAITING', 'SUCCEEDED', 'FAILED', 'CANCELLED']
+const SPANS = { hour: 3600e3, day: 86400e3, week: 7 * 86400e3 }
+const PAGE = 200, REFRESH_MS = 4000, ROW = 58
+
+function filterOf(fields) {
+  const label = fields.get('label')?.match(/^([^=]+)=(.*)$/)
+  return {
+    agent: fields.get('agent') ?? '', threadId: fields.get('thread') ?? '',
+    states: (fields.get('state') ?? '').split(',').filter(one => STATES.includes(one)).map(one => 'RUN_STATE_' + one),
+    ...(label ? { labels: { [label[1]]: label[2] } } : {}),
+    ...(SPANS[fields.get('since')] ? { createdFromMs: Math.floor((Date.now() - SPANS[fields.get('since')]) / 60000) * 60000 } : {}),
+  }
+}
+
+// Pages of runs. New runs come on top and known ones are renewed while the page is in sight.
+function useRuns(filter) {
+  const key = query(filter)
+  const [held, setHeld] = useState({ runs: [], busy: true, error: null, damaged: [] })
+  const box = useRef(null)
+  const load = async (token, merge) => {
+    const own = box.current
+    own.loading = true
+    try {
+      const page = await get('/v1/runs', { ...filter, pageSize: PAGE, pageToken: token })
+      if (box.current !== own) return
+      const byId = new Map(own.runs.map(run => [run.runId, run]))
+      const fresh = page.runs.filter(run => !byId.has(run.runId))
+      for (const run of page.runs) byId.set(run.runId, run)
+      const kept = own.runs.map(run => byId.get(run.runId))
+      own.runs = merge === 'top' ? [...fresh, ...kept] : [...kept, ...fresh]
+      if (merge === 'top') { // a run that left the filter leaves the list
+        const there = new Set(page.runs.map(run => run.runId)), last = page.runs.at(-1)
+        const reach = page.nextPageToken && last ? own.runs.findIndex(run => run.runId === last.runId) : own.runs.length
+        own.runs = own.runs.filter((run, i) => i > reach || there.has(run.runId))
+      }
+      if (merge !== 'top' || !own.token) own.next = page.nextPageToken
+      if (token) own.token = token
+      own.damaged = [...new Set([...own.damaged, ...page.damagedRunIds ?? []])]
+      setHeld({ runs: own.runs, busy: false, error: null, damaged: own.damaged, more: !!own.next })
+    } catch (error) {
+      if (box.current === own) setHeld(before => ({ ...before, busy: false, error }))
+    } finally {
+      own.loading = false
+    }
+  }
+  useEffect(() => {
+    box.current = { runs: [], next: '', token: '', damaged: [] }
+    setHeld({ runs: [], busy: true, error: null, damaged: [] })
+    load('', 'top')
+    const refresh = () => document.visibilityState === 'visible' && !box.current.loading && load('', 'top')
+    const timer = setInterval(refresh, REFRESH_MS)
+    const stop = onTouched(refresh)
+    return () => {
+      clearInterval(timer)
+      stop()
+    }
+  }, [key])
+  const more = () => box.current.next && !box.current.loading && load(box.current.next)
+  return { ...held, more, again: () => load('', 'top') }
+}
+
+const took = run => (Number(run.startedMs) ? duration((Number(run.endedMs) || Date.now()) - Number(run.startedMs)) : '–')
+
+export function RunRow({ run }) {
+  const usage = run.usage ?? {}
+  return html`<a class="run-row" href=${'/runs/' + seg(run.runId)}>
+    <${StateTag} state=${run.state} />
+    <span class="run-what"><span class="run-title" dir="auto">${run.labels?.title || run.runId}</span><span class="faint">${run.agent}${bare(run.state) === 'FAILED' && run.reason ? ' · ' + run.reason : ''}</span></span>
+    <span class="run-when"><${Time} ms=${run.createdMs} /><span class="faint">${took(run)}</span></span>
+    <span class="run-figures"><span>${Number(usage.costMicros) ? cost(usage.costMicros) : t('runs.tokens', { count: compact(Number(usage.inputTokens ?? 0) + Number(usage.outputTokens ?? 0)) })}</span>
+      <span class="faint">${t('runs.steps', { n: Number(run.step), count: count(run.step) })}</span></span></a>`
+}
+
+const ACTIONS = {
+  cancel: { states: ['QUEUED', 'RUNNING', 'WAITING'], kind: 'danger', done: run => post(`/v1/runs/${seg(run.runId)}:cancel`, { reason: t('cancel.by_person') }) },
+  resume: { states: ['FAILED', 'CANCELLED'], kind: 'primary', done: run => post(`/v1/runs/${seg(run.runId)}:resume`, { requestId: newId() }) },
+  delete: { states: STATES, kind: 'danger', done: run => remove('/v1/threads/' + seg(run.threadId), { cancelRuns: true }) },
+}
+
+function ManyDialog({ action, filter, onClose }) {
+  const [found, setFound] = useState(null), [counted, setCounted] = useState(0), [done, setDone] = useState(0)
+  const [failed, setFailed] = useState([]), [phase, setPhase] = useState('counting'), [error, setError] = useState(null)
+  const stop = useRef(false)
+  useEffect(() => {
+    const states = filter.states.length ? filter.states.filter(one => ACTIONS[action].states.includes(bare(one))) : ACTIONS[action].states.map(one => 'RUN_STATE_' + one)
+    const collect = async () => {
+      const all = new Map()
+      let token = ''
+      if (states.length) do {
+        const page = await get('/v1/runs', { ...filter, states, pageSize: 500, pageToken: token })
+        for (const run of page.runs) {
+          const key = action === 'delete' ? run.threadId : run.runId
+          if (!all.has(key)) all.set(key, { runId: run.runId, threadId: run.threadId, title: run.labels?.title })
+        }
+        token = page.nextPageToken
+        setCounted(all.size)
+      } while (token && !stop.current)
+      setFound([...all.values()])
+      setPhase('ask')
+    }
+    collect().catch(setError)
+    return () => { stop.current = true }
+  }, [])
+  const act = async () => {
+    setPhase('acting')
+    const queue = [...found]
+    const worker = async () => {
+      for (let run; !stop.current && (run = queue.shift());) {
+        try {
+          await ACTIONS[action].done(run)
+        } catch (why) {
+          setFailed(before => [...before, { ...run, why: why.message }])
+        }
+        setDone(before => before + 1)
+      }
+    }
+    await Promise.all([worker(), worker(), worker(), worker()])
+    setPhase('done')
+    touch('')
+  }
+  return html`<${Dialog} title=${t('many.' + action)} onClose=${() => { stop.current = true; onClose() }}>
+    <${ErrorNote} error=${error} />
+    ${phase === 'counting' && !error && html`<p role="status">${t('many.counting', { count: count(counted) })}</p>`}
+    ${phase === 'ask' && html`<p>${t('many.ask_' + action, { n: found.length, count: count(found.length) })}</p>
+      <div class="actions end"><${Button} kind=${ACTIONS[action].kind} disabled=${!found.length} onClick=${act}>${t('many.do_' + action, { n: found.length, count: count(found.length) })}<//></div>`}
+    ${(phase === 'acting' || phase === 'done') && html`<p role="status">${t(phase === 'done' ? 'many.done' : 'many.acting', { done: count(done - failed.length), count: count(found.length) })}</p>
+      <progress max=${found.length} value=${done}></progress>
+      ${failed.length > 0 && html`<${Note} kind="bad" icon="warn"><strong>${t('many.failed', { n: failed.length })}</strong><ul>${failed.slice(0, 50).map(one => html`<li><a href=${'/runs/' + seg(one.runId)}>${one.title || one.runId}</a>: ${one.why}</li>`)}</ul><//>`}`}
+  <//>`
+}
+
+export function Runs() {
+  const { fields } = route.value
+  const filter = useMemo(() => filterOf(fields), [fields.toString()])
+  const { runs, busy, error, damaged, more, again } = useRuns(filter)
+  const { value: agents } = useLoad(() => get('/v1/agents'), [])
+  const [many, setMany] = useState(null)
+  const states = (fields.get('state') ?? '').split(',').filter(Boolean)
+  const toggle = state => setFields({ state: (states.includes(state) ? states.filter(one => one !== state) : [...states, state]).join(',') })
+  return html`<${Page} wide title=${t('runs.title')} actions=${html`<details class="menu"><summary class="button">${t('many.all')}</summary><div class="menu-box">${Object.keys(ACTIONS).map(action => html`
+      <button type="button" key=${action} onClick=${event => { event.currentTarget.closest('details').open = false; setMany(action) }}>${t('many.' + action)}</button>`)}</div></details>`}>
+    <div class="filters" role="search" aria-label=${t('filter')}>
+      <div class="chips" role="group" aria-label=${t('state')}>${STATES.map(state => html`<button type="button" key=${state} class=${'chip' + (states.includes(state) ? ' on' : '')} aria-pressed=${states.includes(state) ? 'true' : 'false'} onClick=${() => toggle(state)}>${word('run_state', state)}</button>`)}</div>
+      <select aria-label=${t('agent')} onChange=${event => setFields({ agent: event.currentTarget.value })}><option value="" selected=${!filter.agent}>${t('runs.any_agent')}</option>
+        ${sorted(agents?.agents ?? [], one => one.name).map(one => html`<option value=${one.name} selected=${filter.agent === one.name}>${one.name}</option>`)}</select>
+      <select aria-label=${t('runs.since')} onChange=${event => setFields({ since: event.currentTarget.value })}>${['', 'hour', 'day', 'week'].map(one => html`<option value=${one} selected=${(fields.get('since') ?? '') === one}>${t('runs.since_' + (one || 'ever'))}</option>`)}</select>
+      <input type="search" aria-label=${t('thread')} placeholder=${t('thread')} value=${filter.threadId} onChange=${event => setFields({ thread: event.currentTarget.value.trim() })} />
+      <input type="search" aria-label=${t('runs.label')} placeholder=${t('runs.label')} value=${fields.get('label') ?? ''} onChange=${event => setFields({ label: event.currentTarget.value.trim() })} />
+    </div>
+    <${ErrorNote} error=${error} onAgain=${again} />
+    ${damaged.length > 0 && html`<${Note} kind="bad" icon="warn">${t('runs.damaged', { n: damaged.length })} <code>${damaged.slice(0, 5).join(', ')}</code><//>`}
+    ${busy && !runs.length ? html`<${Loading} />` : runs.length ? html`<${Card} kind="flush"><${VirtualList} items=${runs} height=${ROW} max=${Math.max(360, innerHeight - 260)} keyOf=${run => run.runId} label=${t('runs.title')} onEnd=${more}
+      row=${run => html`<${RunRow} run=${run} />`} /><//>` : !error && html`<${Empty} icon="runs">${t('runs.none')}<//>`}
+    ${many && html`<${ManyDialog} action=${many} filter=${filter} onClose=${() => setMany(null)} />`}
+  <//>`
+}
