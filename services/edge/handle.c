@@ -4,6 +4,7 @@
 #include "commons.h"
 #include "errors.h"
 #include "events.h"
+#include "openapi/openapi.h"
 #include "origin.h"
 #include "session.h"
 
@@ -29,7 +30,7 @@ static const struct {
 } own[] = {
     {"GET", "/healthz", handle_health},          {"GET", "/v1/events:watch", events_watch},
     {"GET", "/v1/session", session_show},        {"POST", "/v1/session", session_sign_in},
-    {"DELETE", "/v1/session", session_sign_out},
+    {"DELETE", "/v1/session", session_sign_out}, {"GET", "/openapi.json", openapi_handle},
 };
 
 static bool handle_own(struct edge *edge, struct http_request *request, const char *method, struct edge_match *match)

@@ -156,6 +156,17 @@ static bool query_set(struct query_reader *reader, const char *name, const char 
     }
 }
 
+/* "labels[team]", as OpenAPI's deepObject writes it, becomes "labels.team". */
+static void query_plain_name(char *name)
+{
+    char *open = strchr(name, '[');
+    size_t length = strlen(name);
+    if (!open || open == name || name[length - 1] != ']')
+        return;
+    name[length - 1] = '\0';
+    *open = '.';
+}
+
 static bool query_skips(const char *const *skips, const char *name)
 {
     for (; skips && *skips; skips++)
@@ -173,10 +184,11 @@ bool transcode_read_query(ProtobufCMessage *message, const char *query, const ch
     while (query && query_next(&query, &name, &length, &value, &size)) {
         if (++count > TRANSCODE_PARAMETERS_MAX)
             return fail(st, INVALID_ARGUMENT, "the query has more than %d parameters", TRANSCODE_PARAMETERS_MAX);
-        const char *decoded = query_decode(name, length, arena), *text = query_decode(value, size, arena);
+        char *decoded = query_decode(name, length, arena), *text = query_decode(value, size, arena);
         if (!decoded || !text)
             return fail(st, INVALID_ARGUMENT,
                         "parameter %zu of the query is not UTF-8, or has a '%%' without two hexadecimal digits", count);
+        query_plain_name(decoded);
         if (!query_skips(skips, decoded) && !query_set(&reader, decoded, text))
             return false;
     }

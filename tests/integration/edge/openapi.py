@@ -125,7 +125,7 @@ def _():
 def _():
     usage = schemas["Usage"]
     expect(usage["properties"]["costMicros"]["type"] == "string" and set(usage["required"]) == set(usage["properties"]), str(usage))
-    budget = schemas["BudgetInput"]
+    budget = schemas["Budget"]
     expect(budget["properties"]["tokens"]["type"] == ["string", "integer"] and "required" not in budget, str(budget))
     event = schemas["RunEvent"]
     expect(event["x-oneof"][0]["name"] == "event" and not set(event["x-oneof"][0]["members"]) & set(event["required"]), str(event["x-oneof"]))

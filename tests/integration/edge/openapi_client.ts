@@ -13,14 +13,20 @@ function must<T>(answer: { data?: T, error?: Schemas['Error'] }): T {
   return answer.data
 }
 
-async function* events<T>(stream: ReadableStream<Uint8Array<ArrayBuffer>> | null): AsyncGenerator<T> {
+// The lines of a stream without those that end it.
+async function* events<T extends object>(stream: ReadableStream<Uint8Array<ArrayBuffer>> | null): AsyncGenerator<T> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const bytes of stream ?? []) {
     text += decoder.decode(bytes, { stream: true })
     const lines = text.split('\n')
     text = lines.pop() ?? ''
-    for (const line of lines) if (line.trim()) yield JSON.parse(line) as T
+    for (const line of lines.filter(line => line.trim())) {
+      const event = JSON.parse(line) as T | { end: Schemas['StreamEnd'] } | { gap: Schemas['StreamGap'] } | Schemas['Error']
+      if ('end' in event) return
+      if ('gap' in event || 'error' in event) throw new Error(line)
+      yield event as T
+    }
   }
 }
 
