@@ -9,6 +9,7 @@
 
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
+#include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/usage.pb-c.h"
 
 #include <stdio.h>
@@ -102,6 +103,7 @@ static const struct {
      (void (*)(struct json_writer *, const void *))error_write_retry_info},
     {TYPE_URL("google.rpc.ErrorInfo"), &google__rpc__error_info__descriptor, NULL},
     {TYPE_URL("google.rpc.QuotaFailure"), &google__rpc__quota_failure__descriptor, NULL},
+    {TYPE_URL("renga.v1.InvalidOutput"), &renga__v1__invalid_output__descriptor, NULL},
     {TYPE_URL("renga.v1.Usage"), &renga__v1__usage__descriptor, NULL},
 };
 

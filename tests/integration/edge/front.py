@@ -26,17 +26,21 @@ folder = tempfile.mkdtemp(prefix="renga-edge-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
+SUITE = [f"{BIN}/renga", "serve", f"--orchestrator.agents={ROOT}/services/orchestrator/agents", "--orchestrator.store=memory:",
+         "--tool_runner.store=memory:", "--tool_runner.record=memory:"]
+
+
 class Front:
-    def __init__(self, *options):
+    """The edge of a process, by default of the whole suite; of others with command=["renga-edge", ...]."""
+
+    def __init__(self, *options, command=SUITE):
         self.port, self.rpc = free_port(), free_port()
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("RENGA_", "OPENAI_", "ANTHROPIC_"))}
         environment["XDG_DATA_HOME"] = folder
         self.process = subprocess.Popen(
-            [f"{BIN}/renga", "serve", f"--edge.listen=127.0.0.1:{self.port}", f"--rpc.listen=127.0.0.1:{self.rpc}", "--http.listen=",
-             "--loops=2", f"--orchestrator.agents={ROOT}/services/orchestrator/agents", "--orchestrator.store=memory:",
-             "--tool_runner.store=memory:", "--tool_runner.record=memory:", *options],
+            [*command, f"--edge.listen=127.0.0.1:{self.port}", f"--rpc.listen=127.0.0.1:{self.rpc}", "--http.listen=", "--loops=2", *options],
             cwd=folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
-        self.log = follow("renga serve", self.process)
+        self.log = follow(os.path.basename(command[0]), self.process)
         atexit.register(self.process.kill)
         wait_until(self.serves, "nobody serves", 20.0 * SLOW, 0.05)
 
