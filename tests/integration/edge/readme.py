@@ -9,7 +9,7 @@ from front import ROOT, SLOW, Front, expect, folder
 from checks import check, finish
 
 with open(f"{ROOT}/services/edge/README.md") as file:
-    BLOCKS = re.findall(r"^```sh\n(.*?)^```$", file.read(), re.M | re.S)
+    BLOCKS = re.findall(r"^([^\n]*)\n```sh\n(.*?)^```$", file.read(), re.M | re.S)  # each with the line in front of it
 front = Front()
 with open(f"{folder}/.curlrc", "w") as file:
     file.write("silent\nshow-error\nfail-with-body\nmax-time = 60\n")
@@ -27,12 +27,12 @@ def run(block):
 
 @check("there are examples")
 def _():
-    expect(len(BLOCKS) >= 3 and all("curl" in block for block in BLOCKS), f"{len(BLOCKS)} blocks")
+    expect(len(BLOCKS) >= 3 and all("curl" in block for _, block in BLOCKS), f"{len(BLOCKS)} blocks")
     return f"{len(BLOCKS)} blocks"
 
 
-for number, block in enumerate(BLOCKS, 1):
-    @check(f"example {number} runs: {block.strip().splitlines()[0][:80]}")
+for said, block in BLOCKS:
+    @check(f"an example runs: {said.rstrip(':')}")
     def _():
         done = run(block)
         expect(done.returncode == 0 and done.stdout.strip(), f"{done.returncode}: {done.stdout[-500:]} {done.stderr[-500:]}")

@@ -34,7 +34,7 @@ try {
     `import('${place(resource.apiVersion)}').I${resource.kind});\n`).join(''))
   const tsc = join(import.meta.dirname, '..', 'node_modules', '.bin', 'tsc')
   const { error, stdout } = spawnSync(tsc, ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022',
-    '--pretty', 'false', '--types', '', file], { encoding: 'utf8' })
+    '--pretty', 'false', '--typeRoots', folder, file], { encoding: 'utf8' })
   if (error) throw error
   for (const [, line, text] of stdout.matchAll(/\((\d+),\d+\): error TS\d+: (.*)/g)) {
     console.log(`${name(resources[line - 1])}: ${text}`)
