@@ -9,8 +9,8 @@
 #define RENGA_EDGE_PRIV_H
 
 #include "base/buffer.h"
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "http/server.h"
 #include "loop/loop.h"
 #include "routes.h"

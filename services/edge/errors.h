@@ -6,8 +6,8 @@
 #ifndef RENGA_EDGE_ERRORS_H
 #define RENGA_EDGE_ERRORS_H
 
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/writer.h"
 
 #include <stddef.h>
 

@@ -39,7 +39,7 @@ struct multiplex {
 
 static struct multiplex *watch_of(struct edge_stream *stream)
 {
-    return OWNER_OF(stream, struct multiplex, stream);
+    return CONTAINER_OF(stream, struct multiplex, stream);
 }
 
 static void watch_each(struct edge_stream *stream, void (*act)(struct rpc_client_call *call))

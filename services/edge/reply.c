@@ -72,13 +72,13 @@ static void reply_take(struct http_request *request, int http_status, char *byte
 
 static void reply_pack(struct job *job)
 {
-    struct packing *packing = OWNER_OF(job, struct packing, job);
+    struct packing *packing = CONTAINER_OF(job, struct packing, job);
     packing->packed = gzip_pack(packing->bytes, packing->size, GZIP_FAST, &packing->packed_size);
 }
 
 static void reply_packed(struct job *job)
 {
-    struct packing *packing = OWNER_OF(job, struct packing, job);
+    struct packing *packing = CONTAINER_OF(job, struct packing, job);
     struct edge *edge = packing->edge;
     reply_take(packing->request, packing->http_status, packing->bytes, packing->size, packing->packed,
                packing->packed_size);

@@ -58,7 +58,7 @@ static void edge_find_ways(struct edge *edge, const struct service_context *cont
 
 static void edge_report_drained(struct work *work)
 {
-    struct edge *edge = OWNER_OF(work, struct edge, report);
+    struct edge *edge = CONTAINER_OF(work, struct edge, report);
     void (*drained)(void *data) = edge->drained;
     edge->drained = NULL;
     if (drained)
@@ -152,8 +152,8 @@ static bool edge_listen(struct edge *edge, const struct service_context *context
     edge->server = http_server_create(edge->loop, &options, st);
     if (!edge->server)
         return false;
-    http_server_judge(edge->server,
-                      &(struct http_judge){.admits = edge_admits, .refuse = edge_refuse_head, .data = edge});
+    http_server_set_access(edge->server,
+                           &(struct http_access){.admits = edge_admits, .refuse = edge_refuse_head, .data = edge});
     http_server_route(edge->server, everything, sizeof everything / sizeof everything[0], edge);
     if (first == edge)
         log_info("edge.listening", "HTTP and JSON on %s, port %d", options.listen, http_server_port(edge->server));

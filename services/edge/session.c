@@ -3,12 +3,12 @@
  */
 #include "session.h"
 
-#include "base/json_pull.h"
-#include "base/json_writer.h"
 #include "commons.h"
 #include "errors.h"
 #include "origin.h"
 #include "rpc/auth.h"
+#include "json/pull.h"
+#include "json/writer.h"
 
 #include <openssl/crypto.h>
 #include <stdio.h>

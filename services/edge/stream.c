@@ -85,13 +85,13 @@ static void stream_begin_answer(struct edge_stream *stream)
 
 static void stream_opening_passed(struct timer *timer)
 {
-    stream_begin_answer(OWNER_OF(timer, struct edge_stream, opening));
+    stream_begin_answer(CONTAINER_OF(timer, struct edge_stream, opening));
 }
 
 /* A comment: no client sees it, and proxies do. */
 static void stream_heartbeat_due(struct timer *timer)
 {
-    struct edge_stream *stream = OWNER_OF(timer, struct edge_stream, heartbeat);
+    struct edge_stream *stream = CONTAINER_OF(timer, struct edge_stream, heartbeat);
     stream_begin_answer(stream);
     if (stream->paused)
         stream_arm_heartbeat(stream);
@@ -101,7 +101,7 @@ static void stream_heartbeat_due(struct timer *timer)
 
 static void stream_patience_passed(struct timer *timer)
 {
-    struct edge_stream *stream = OWNER_OF(timer, struct edge_stream, patience);
+    struct edge_stream *stream = CONTAINER_OF(timer, struct edge_stream, patience);
     stream_write_gap(stream, "SLOW_READER", "the client did not read; come back with the last id");
     stream->ops->cancel(stream);
 }

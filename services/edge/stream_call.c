@@ -18,7 +18,7 @@ struct stream_call {
 
 static struct stream_call *stream_call_of(struct edge_stream *stream)
 {
-    return OWNER_OF(stream, struct stream_call, stream);
+    return CONTAINER_OF(stream, struct stream_call, stream);
 }
 
 static void stream_call_pause(struct edge_stream *stream)

@@ -11,8 +11,8 @@
 #define RENGA_EDGE_TRANSCODE_H
 
 #include "base/arena.h"
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/writer.h"
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>

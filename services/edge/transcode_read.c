@@ -1,8 +1,8 @@
 /* A JSON body as a message, read while it is checked: no tree is built. */
 #include "transcode.h"
 
-#include "base/json_pull.h"
 #include "base/nearest.h"
+#include "json/pull.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define VALUES_MAX    ((size_t)256 << 10)
 #define UNKNOWN_SHOWN 64
 
-static void read_message(struct json_pull *in, ProtobufCMessage *message);
+static void transcode_read_message(struct json_pull *in, ProtobufCMessage *message);
 
 static void read_out_of_memory(struct json_pull *in)
 {
@@ -78,7 +78,7 @@ static void read_json_text(struct json_pull *in, char **at)
         json_pull_wrong(in, NULL, "is larger than the memory for it");
 }
 
-static void read_value(struct json_pull *in, const ProtobufCFieldDescriptor *field, void *at)
+static void transcode_read_value(struct json_pull *in, const ProtobufCFieldDescriptor *field, void *at)
 {
     enum json_kind kind = json_pull_kind(in);
     char why[TRANSCODE_WHY_MAX];
@@ -111,10 +111,10 @@ static void read_submessage(struct json_pull *in, const ProtobufCMessageDescript
     }
     protobuf_c_message_init(type, message);
     *at = message;
-    read_message(in, message);
+    transcode_read_message(in, message);
 }
 
-static void read_list(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static void transcode_read_list(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     struct json_scope list;
     for (bool more = json_pull_array(in, &list); more && json_pull_next(in, &list);) {
@@ -130,11 +130,11 @@ static void read_list(struct json_pull *in, ProtobufCMessage *message, const Pro
         else if (field->type == PROTOBUF_C_TYPE_MESSAGE)
             read_submessage(in, field->descriptor, at);
         else
-            read_value(in, field, at);
+            transcode_read_value(in, field, at);
     }
 }
 
-static void read_map(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static void transcode_read_map(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     struct json_scope map;
     for (bool more = json_pull_object(in, &map); more && json_pull_next(in, &map);) {
@@ -149,20 +149,20 @@ static void read_map(struct json_pull *in, ProtobufCMessage *message, const Prot
     }
 }
 
-static void read_field(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static void transcode_read_field(struct json_pull *in, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     if (json_pull_null(in))
         return;
     if (transcode_is_map(field))
-        read_map(in, message, field);
+        transcode_read_map(in, message, field);
     else if (field->label == PROTOBUF_C_LABEL_REPEATED)
-        read_list(in, message, field);
+        transcode_read_list(in, message, field);
     else if (!transcode_choose(message, field))
         json_pull_wrong(in, NULL, "stands beside another field of which only one may be given");
     else if (field->type == PROTOBUF_C_TYPE_MESSAGE)
         read_submessage(in, field->descriptor, (ProtobufCMessage **)((char *)message + field->offset));
     else
-        read_value(in, field, (char *)message + field->offset);
+        transcode_read_value(in, field, (char *)message + field->offset);
 }
 
 static void read_unknown(struct json_pull *in, const ProtobufCMessageDescriptor *type, const struct json_scope *fields)
@@ -180,7 +180,7 @@ static void read_unknown(struct json_pull *in, const ProtobufCMessageDescriptor 
     json_pull_skip(in);
 }
 
-static void read_message(struct json_pull *in, ProtobufCMessage *message)
+static void transcode_read_message(struct json_pull *in, ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
     bool seen[FIELDS_MAX] = {false};
@@ -195,7 +195,7 @@ static void read_message(struct json_pull *in, ProtobufCMessage *message)
             json_pull_wrong(in, NULL, "stands twice, once under each of its names");
         } else {
             seen[index] = true;
-            read_field(in, message, field);
+            transcode_read_field(in, message, field);
         }
     }
 }
@@ -207,7 +207,7 @@ bool transcode_read_body(ProtobufCMessage *message, const char *json, size_t len
     struct json_pull in;
     json_pull_init(&in, json, length, &limits, arena, st);
     if (json_pull_kind(&in) == JSON_OBJECT || in.broken)
-        read_message(&in, message);
+        transcode_read_message(&in, message);
     else
         json_pull_wrong(&in, NULL, "the body must be a JSON object, a %s", message->descriptor->short_name);
     if (!json_pull_end(&in))

@@ -1,8 +1,8 @@
 /* Messages as JSON. */
 #include "transcode.h"
 
-#include "base/json_number.h"
 #include "base64.h"
+#include "json/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void write_real(struct json_writer *out, const char *key, double value, b
         json_write_double(out, key, value);
 }
 
-static void write_bytes(struct json_writer *out, const char *key, const ProtobufCBinaryData *bytes)
+static void transcode_write_bytes(struct json_writer *out, const char *key, const ProtobufCBinaryData *bytes)
 {
     size_t length = BASE64_SIZE(bytes->len);
     char *text = malloc(length + 1);
@@ -44,7 +44,8 @@ static void write_bytes(struct json_writer *out, const char *key, const Protobuf
     free(text);
 }
 
-static void write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field, int number)
+static void transcode_write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                 int number)
 {
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(field->descriptor, number);
     if (value)
@@ -53,8 +54,8 @@ static void write_enum(struct json_writer *out, const char *key, const ProtobufC
         json_write_int(out, key, number);
 }
 
-static void write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                        const void *value)
+static void transcode_write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                  const void *value)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_INT32:
@@ -85,13 +86,13 @@ static void write_value(struct json_writer *out, const char *key, const Protobuf
         json_write_bool(out, key, *(const protobuf_c_boolean *)value);
         break;
     case PROTOBUF_C_TYPE_ENUM:
-        write_enum(out, key, field, *(const int *)value);
+        transcode_write_enum(out, key, field, *(const int *)value);
         break;
     case PROTOBUF_C_TYPE_STRING:
         json_write_string(out, key, *(const char *const *)value ? *(const char *const *)value : "");
         break;
     case PROTOBUF_C_TYPE_BYTES:
-        write_bytes(out, key, value);
+        transcode_write_bytes(out, key, value);
         break;
     case PROTOBUF_C_TYPE_MESSAGE:
         transcode_write(out, key, *(const ProtobufCMessage *const *)value);
@@ -99,17 +100,18 @@ static void write_value(struct json_writer *out, const char *key, const Protobuf
     }
 }
 
-static void write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                       const char *values, size_t count)
+static void transcode_write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                 const char *values, size_t count)
 {
     size_t size = transcode_size_of(field);
     json_write_array(out, key);
     for (size_t i = 0; i < count; i++)
-        write_value(out, NULL, field, values + i * size);
+        transcode_write_value(out, NULL, field, values + i * size);
     json_write_end(out);
 }
 
-static void write_map(struct json_writer *out, const char *key, const struct map_row *const *rows, size_t count)
+static void transcode_write_map(struct json_writer *out, const char *key, const struct map_row *const *rows,
+                                size_t count)
 {
     json_write_object(out, key);
     for (size_t i = 0; i < count; i++)
@@ -124,7 +126,8 @@ static bool write_is_present(const ProtobufCMessage *message, const ProtobufCFie
     return !has_presence || transcode_is_set(message, field);
 }
 
-static void write_field(struct json_writer *out, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static void transcode_write_field(struct json_writer *out, const ProtobufCMessage *message,
+                                  const ProtobufCFieldDescriptor *field)
 {
     char key[TRANSCODE_NAME_MAX];
     const char *value = (const char *)message + field->offset;
@@ -132,18 +135,18 @@ static void write_field(struct json_writer *out, const ProtobufCMessage *message
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
         if (transcode_is_map(field))
-            write_map(out, key, *(const struct map_row *const *const *)value, count);
+            transcode_write_map(out, key, *(const struct map_row *const *const *)value, count);
         else
-            write_list(out, key, field, *(const char *const *)value, count);
+            transcode_write_list(out, key, field, *(const char *const *)value, count);
     } else if (write_is_present(message, field)) {
-        write_value(out, key, field, value);
+        transcode_write_value(out, key, field, value);
     }
 }
 
 void transcode_write_fields(struct json_writer *out, const ProtobufCMessage *message)
 {
     for (unsigned i = 0; i < message->descriptor->n_fields; i++)
-        write_field(out, message, &message->descriptor->fields[i]);
+        transcode_write_field(out, message, &message->descriptor->fields[i]);
 }
 
 void transcode_write(struct json_writer *out, const char *key, const ProtobufCMessage *message)

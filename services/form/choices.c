@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 /* "the laptop would be wrong", "instead of": words with which a choice may stand without being chosen. */
 static const char *const against[] = {
@@ -182,7 +182,7 @@ static bool choices_explained(const struct reading *in, bool *covered)
         if (words_at(in, i, reasons, NULL) && script_of(code_at(in, i)) == SCRIPT_LETTER)
             end = i;
     }
-    return reading_is_frame(in, 0, end, covered);
+    return reading_is_filler(in, 0, end, covered);
 }
 
 bool choices_read(const struct reading *in, struct candidate *read)
@@ -213,7 +213,7 @@ bool choices_read(const struct reading *in, struct candidate *read)
         return plain && !reading_denies(in, all, word_end) ? choices_settle(in, chosen, first, end, read) : true;
     }
     size_t none = choices_word(in, none_at, found->covered, &word_end);
-    if (none != SIZE_MAX && found->count == 0 && !asked && reading_is_frame(in, 0, in->in.count, found->covered))
+    if (none != SIZE_MAX && found->count == 0 && !asked && reading_is_filler(in, 0, in->in.count, found->covered))
         return choices_settle(in, chosen, none, word_end, read);
     if (shares)
         read->problem = FORM_SEVERAL_CHOICES;

@@ -147,7 +147,7 @@ static void choices_by_place(const struct reading *in, struct choices_found *fou
         }
         i = end ? end : i + 1;
     }
-    if (!reading_is_frame(in, 0, in->in.count, found->covered)) /* "the first time I used it" */
+    if (!reading_is_filler(in, 0, in->in.count, found->covered)) /* "the first time I used it" */
         found->count = 0;
 }
 
@@ -169,7 +169,7 @@ static size_t choice_terms(const struct reading *in, struct choice_term *terms)
         struct term term;
         terms_begin(&reader, label, strlen(label));
         while (count < TERMS_MAX && terms_next(&reader, &term)) {
-            bool strong = !term.weak && term.length < sizeof(terms->text) && term.length > 2 &&
+            bool strong = !term.stop_word && term.length < sizeof(terms->text) && term.length > 2 &&
                           (term.kind == TERM_WORD || term.kind == TERM_PAIR || term.kind == TERM_KATAKANA);
             if (!strong)
                 continue;
@@ -193,7 +193,7 @@ static size_t character_at_byte(const struct reading *in, size_t byte)
     return low;
 }
 
-/* Only if the answer consists of parts of labels and words of courtesy. */
+/* Only if the answer consists of parts of labels and words of filler. */
 static bool choices_by_part(const struct reading *in, struct choices_found *found, bool *shares)
 {
     struct choice_term *terms = arena_alloc(in->arena, TERMS_MAX * sizeof(*terms));
@@ -223,7 +223,7 @@ static bool choices_by_part(const struct reading *in, struct choices_found *foun
         for (size_t c = from; c < to; c++)
             found->covered[c] = true;
     }
-    if (said == 0 || !reading_is_frame(in, 0, in->in.count, found->covered))
+    if (said == 0 || !reading_is_filler(in, 0, in->in.count, found->covered))
         return true;
     size_t best = 0, ties = 0;
     for (size_t i = 0; i < in->spec->n_choices; i++) {

@@ -1,5 +1,5 @@
 /* Values of several fields in a single answer. The answer is cut in parts at commas, stops and "and"; a part gives a
- * value if all of its words are explained: the field's name, the value, and words of courtesy.
+ * value if all of its words are explained: the field's name, the value, and words of filler.
  *
  *     the e-mail from before | should be b@example.com       named: the e-mail
  *     and the laptop please                                  a choice's own words, unique to a field
@@ -130,7 +130,7 @@ static bool find_is_problem(enum form_problem problem)
            problem == FORM_NO_SUCH_TIME;
 }
 
-/* Whether all of the part is explained by the value, the name and courtesy. */
+/* Whether all of the part is explained by the value, the name and filler. */
 static bool find_explained(const struct reading *in, const struct find_part *part, const struct candidate *read)
 {
     bool *covered = arena_zalloc(in->arena, in->in.count + 1);
@@ -144,7 +144,7 @@ static bool find_explained(const struct reading *in, const struct find_part *par
     bool replaces = words_before(in, read->first, (const char *const[]){"から", "to", NULL}) != SIZE_MAX;
     for (size_t c = part->name_end; replaces && part->name_end > part->name_first && c < read->first; c++)
         covered[c] = true;
-    return reading_is_frame(in, part->first, part->end, covered);
+    return reading_is_filler(in, part->first, part->end, covered);
 }
 
 static bool find_is_text(const struct reading *in, size_t field)
@@ -183,9 +183,9 @@ static struct find_part find_beside_name(const struct reading *in, const struct 
     int type = (int)in->form->message->fields[field]->type;
     struct find_part own = *part;
     bool beside = type == FORM_TYPE(CHOICE) || type == FORM_TYPE(CHOICES) || type == FORM_TYPE(YES_NO);
-    bool before = !reading_is_frame(in, part->first, part->name_first, NULL);
-    bool behind = !reading_is_frame(in, part->name_end, part->end, NULL);
-    if (type == FORM_TYPE(YES_NO)) /* yes is courtesy elsewhere */
+    bool before = !reading_is_filler(in, part->first, part->name_first, NULL);
+    bool behind = !reading_is_filler(in, part->name_end, part->end, NULL);
+    if (type == FORM_TYPE(YES_NO)) /* yes is filler elsewhere */
         behind = behind || before == false;
     if (!beside || before == behind)
         return own;
@@ -253,7 +253,7 @@ static bool find_rest(const struct find_work *work, struct find_part *rest)
     bool running = false;
     for (size_t i = 0; i < work->part_count; i++) {
         const struct find_part *part = &work->parts[i];
-        bool free = !part->taken && !reading_is_frame(work->in, part->first, part->end, NULL);
+        bool free = !part->taken && !reading_is_filler(work->in, part->first, part->end, NULL);
         if (part->taken)
             running = false;
         if (!free)

@@ -16,10 +16,10 @@ static size_t text_behind(const struct reading *in, const struct find_part *part
         at = skip_spaces(in, step);
     size_t behind = words_at(in, at, told, NULL);
     if (behind)
-        return reading_is_frame(in, part->first, part->name_first, NULL) ? skip_spaces(in, behind) : 0;
+        return reading_is_filler(in, part->first, part->name_first, NULL) ? skip_spaces(in, behind) : 0;
     size_t to = word_at(in, at, "to");
     for (size_t i = part->first; to && i < part->name_first; i++) {
-        if (words_at(in, i, verbs, NULL) && reading_is_frame(in, part->first, part->name_first, NULL))
+        if (words_at(in, i, verbs, NULL) && reading_is_filler(in, part->first, part->name_first, NULL))
             return skip_spaces(in, to);
     }
     return 0;
@@ -31,11 +31,11 @@ static size_t text_between(const struct reading *in, const struct find_part *par
     static const char *const verbs[] = {"に変更", "に訂正", "に修正", "に直", "に変え", "にして", "にします", NULL};
     static const char *const particles[] = {"を", "は", NULL};
     size_t first = words_at(in, part->name_end, particles, NULL);
-    if (!first || !reading_is_frame(in, part->first, part->name_first, NULL))
+    if (!first || !reading_is_filler(in, part->first, part->name_first, NULL))
         return 0;
     for (size_t i = first + 1; i < part->end; i++) {
         size_t verb = words_at(in, i, verbs, NULL);
-        if (verb && reading_is_frame(in, i, part->end, NULL)) {
+        if (verb && reading_is_filler(in, i, part->end, NULL)) {
             *end = i;
             return first;
         }
@@ -58,6 +58,6 @@ bool find_text(const struct reading *in, const struct find_part *part, size_t fi
     own.spec = in->form->message->fields[field];
     if (!words_read_part(&own, first, end, &read) || !value_give(&own, &read, value))
         return false;
-    *told = value->problem == FORM_FINE && !reading_is_frame(in, read.first, read.end, NULL);
+    *told = value->problem == FORM_FINE && !reading_is_filler(in, read.first, read.end, NULL);
     return true;
 }

@@ -49,7 +49,7 @@ struct form_context {
     int64_t now_ms;       /* Unix time */
 };
 
-/* Why words are no value of a field. Each has a sentence in Japanese and English (form_problem_say). */
+/* Why words are no value of a field. Each has a sentence in Japanese and English (form_problem_message). */
 enum form_problem {
     FORM_FINE,
     FORM_NO_VALUE, /* the words contain no value of this type */
@@ -89,12 +89,12 @@ bool form_read_value(const struct form *form, size_t field, const char *text, co
 
 /* Checks whether `proposed` (a model's value) is a span of `text` or a normalisation of a span: then `value` is the
  * value of that span. Otherwise a problem: FORM_NO_VALUE if the person has not said it. */
-bool form_prove_value(const struct form *form, size_t field, const char *proposed, const char *text,
-                      const struct form_context *context, struct arena *arena, struct form_value *value);
+bool form_verify_value(const struct form *form, size_t field, const char *proposed, const char *text,
+                       const struct form_context *context, struct arena *arena, struct form_value *value);
 
 /* Whether the words stand in the text, both in the form in which texts are compared (words_normalize). Blank words do
  * not. */
-bool form_said(const char *words, const char *text);
+bool form_text_contains(const char *words, const char *text);
 
 /* Finds values in words that answer no particular question, or several: "I'm Ada, ada@example.com, and the laptop
  * please". Only certain values: a type that only a single field has, a choice's own words, or words that name the field
@@ -112,36 +112,37 @@ bool form_find_values(const struct form *form, int asked, const char *text, cons
 
 /* The problem in a sentence for the person, in the context's language (Japanese or English), with the field's bounds:
  * "2月30日という日はありません。". */
-const char *form_problem_say(const struct form *form, size_t field, const struct form_value *value,
-                             const struct form_context *context, struct arena *arena);
+const char *form_problem_message(const struct form *form, size_t field, const struct form_value *value,
+                                 const struct form_context *context, struct arena *arena);
 
 /* The value as a person reads it: a choice's label, "2026年4月1日", "はい". */
-const char *form_value_say(const struct form *form, size_t field, const char *text, const struct form_context *context,
-                           struct arena *arena);
+const char *form_value_text(const struct form *form, size_t field, const char *text, const struct form_context *context,
+                            struct arena *arena);
 
-/* ---- requests of the person besides answers ---------------------------------------------------------------------- */
+/* ---- dialogue acts of the person besides answers
+ * ---------------------------------------------------------------------- */
 
-enum form_wish {
-    FORM_ANSWERS,    /* only an answer */
-    FORM_SKIPS,      /* "skip", "飛ばして" */
-    FORM_UNKNOWING,  /* "I don't know", "分かりません" */
-    FORM_ASKS_WHY,   /* "why do you ask?", "なぜ必要ですか" */
-    FORM_GOES_BACK,  /* "go back", "前の質問に戻って" */
-    FORM_CHANGES,    /* "change the e-mail": a named field, without a value */
-    FORM_SPEAKS,     /* "日本語でお願いします": another language, in `language` */
-    FORM_ASKS_WHAT,  /* "what does that mean?", "例えば?" */
-    FORM_ASKS_STATE, /* "what have I said so far?", "あと何問?" */
+enum form_act {
+    FORM_ANSWERS,       /* only an answer */
+    FORM_SKIPS,         /* "skip", "飛ばして" */
+    FORM_DOES_NOT_KNOW, /* "I don't know", "分かりません" */
+    FORM_ASKS_WHY,      /* "why do you ask?", "なぜ必要ですか" */
+    FORM_GOES_BACK,     /* "go back", "前の質問に戻って" */
+    FORM_CHANGES,       /* "change the e-mail": a named field, without a value */
+    FORM_SPEAKS,        /* "日本語でお願いします": another language, in `language` */
+    FORM_ASKS_WHAT,     /* "what does that mean?", "例えば?" */
+    FORM_ASKS_STATE,    /* "what have I said so far?", "あと何問?" */
 };
-struct form_heard {
-    enum form_wish wish;
+struct form_utterance {
+    enum form_act act;
     int field;            /* the field that the words name, always of FORM_CHANGES; -1: no field */
     const char *language; /* of FORM_SPEAKS */
     const char
-        *reason; /* of FORM_SKIPS and FORM_UNKNOWING: why, when the person says it ("… because", "…ので"); NULL */
+        *reason; /* of FORM_SKIPS and FORM_DOES_NOT_KNOW: why, when the person says it ("… because", "…ので"); NULL */
 };
-/* Judges the whole text: a text with more content than the wish is an answer. */
-bool form_hear(const struct form *form, const char *text, const struct form_context *context, struct arena *arena,
-               struct form_heard *heard);
+/* Judges the whole text: a text with more content than the act is an answer. */
+bool form_read_act(const struct form *form, const char *text, const struct form_context *context, struct arena *arena,
+                   struct form_utterance *heard);
 
 /* ---- the person's place ------------------------------------------------------------------------------------------ */
 

@@ -4,8 +4,8 @@
 
 #include "form/form.h"
 
-#include "base/json_condition.h"
 #include "words/names.h"
+#include "json/condition.h"
 
 #define FORM_TYPE(name) RENGA__V1__FIELD_TYPE__FIELD_TYPE_##name
 

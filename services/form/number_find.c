@@ -144,8 +144,8 @@ static bool may_be_followed(const struct reading *in, size_t i, enum number_kind
     case SCRIPT_LETTER:
         while (end < most && (script_of(code_at(in, end)) == SCRIPT_LETTER || code_at(in, end) == '\''))
             end++;
-        return at > i && (reading_is_frame(in, at, end, NULL) || label_has(in, at, end) || word_at(in, at, "because") ||
-                          word_at(in, at, "but"));
+        return at > i && (reading_is_filler(in, at, end, NULL) || label_has(in, at, end) ||
+                          word_at(in, at, "because") || word_at(in, at, "but"));
     case SCRIPT_HAN:
         while (end < most && script_of(code_at(in, end)) == SCRIPT_HAN)
             end++;

@@ -270,7 +270,7 @@ static bool reading_corrects(const struct reading *in, size_t from, size_t to)
     from = to - from > CORRECTION_MAX ? to - CORRECTION_MAX : from;
     for (size_t i = from; i < to; i++) {
         size_t end = words_at(in, i, marks, NULL);
-        if (end && end <= to && reading_is_frame(in, end, to, NULL))
+        if (end && end <= to && reading_is_filler(in, end, to, NULL))
             return true;
     }
     return false;

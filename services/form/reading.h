@@ -96,9 +96,9 @@ size_t words_before(const struct reading *in, size_t i, const char *const *words
 size_t sentence_begin(const struct reading *in, size_t i);
 size_t sentence_end(const struct reading *in, size_t i);
 
-/* Whether [first, end) contains only words of courtesy and grammar. `skip` (may be NULL) marks the characters that are
+/* Whether [first, end) contains only filler words and grammar. `skip` (may be NULL) marks the characters that are
  * already explained. */
-bool reading_is_frame(const struct reading *in, size_t first, size_t end, const bool *skip);
+bool reading_is_filler(const struct reading *in, size_t first, size_t end, const bool *skip);
 
 /* The text of [first, end) as the person wrote it. NULL if the arena is exhausted. */
 const char *reading_copy(const struct reading *in, size_t first, size_t end);

@@ -4,8 +4,8 @@
 
 #include "form/form_priv.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #define SCHEMA_CONDITIONS_MAX 64 /* if/then of a schema */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_number.h"
+#include "json/number.h"
 
 #define PLACE_MAX 320
 

@@ -146,7 +146,7 @@ static size_t frame_tail(const struct reading *in, size_t first, size_t end)
         size_t rest = text_value_end(in, first, tail);
         uint32_t last = rest > first ? code_at(in, rest - 1) : 0;
         bool latin = code_is_latin(code_at(in, tail));
-        bool marked = latin && tail > first && code_at(in, rest) == ','; /* "say thanks" is no courtesy */
+        bool marked = latin && tail > first && code_at(in, rest) == ','; /* "say thanks" is no filler */
         bool kana = !latin && script_of(last) == SCRIPT_HIRAGANA;
         for (size_t c = first; kana && c < rest; c++) /* a name in Hiragana alone: たなか はなこです */
             kana = script_of(code_at(in, c)) != SCRIPT_HIRAGANA && !is_space(code_at(in, c)) ? false : kana;
@@ -197,31 +197,31 @@ static bool one_sentence(const struct reading *in, size_t first, size_t end)
     return sentence_end(in, first) >= end;
 }
 
-/* The end of the first sentence if only courtesy follows: "Ada. Thanks!" */
-static size_t text_without_courtesy(const struct reading *in, size_t first, size_t end)
+/* The end of the first sentence if only filler follows: "Ada. Thanks!" */
+static size_t text_without_filler(const struct reading *in, size_t first, size_t end)
 {
     size_t stop = sentence_end(in, first);
-    return stop < end && stop > first && reading_is_frame(in, stop, end, NULL) ? stop : end;
+    return stop < end && stop > first && reading_is_filler(in, stop, end, NULL) ? stop : end;
 }
 
-/* The beginning of the text behind a sentence of courtesy: "Hello! I'm Ada." */
-static size_t text_behind_courtesy(const struct reading *in, size_t first, size_t end)
+/* The beginning of the text behind a sentence of filler: "Hello! I'm Ada." */
+static size_t text_behind_filler(const struct reading *in, size_t first, size_t end)
 {
     size_t stop = sentence_end(in, first);
-    return stop < end && stop > first && reading_is_frame(in, first, stop, NULL) &&
-                   !reading_is_frame(in, stop, end, NULL)
+    return stop < end && stop > first && reading_is_filler(in, first, stop, NULL) &&
+                   !reading_is_filler(in, stop, end, NULL)
                ? stop + 1
                : first;
 }
 
 bool words_read_part(const struct reading *in, size_t first, size_t end, struct candidate *read)
 {
-    first = text_behind_courtesy(in, first, end);
+    first = text_behind_filler(in, first, end);
     while (first < end && is_edge(code_at(in, first)))
         first++;
     while (end > first && is_space(code_at(in, end - 1)))
         end--;
-    end = text_without_courtesy(in, first, end);
+    end = text_without_filler(in, first, end);
     size_t whole = first, whole_end = end, stop = text_value_end(in, first, end);
     if (end - first <= SHORT_TEXT && one_sentence(in, first, stop)) {
         end = stop;
@@ -251,10 +251,10 @@ bool words_read_part(const struct reading *in, size_t first, size_t end, struct 
 
 bool words_read(const struct reading *in, struct candidate *read)
 {
-    struct form_heard heard;
-    if (!form_hear(in->form, in->in.text, in->context, in->arena, &heard))
+    struct form_utterance heard;
+    if (!form_read_act(in->form, in->in.text, in->context, in->arena, &heard))
         return false;
     *read = (struct candidate){.end = in->in.count, .problem = FORM_NO_VALUE, .text = ""};
-    bool answers = heard.wish == FORM_ANSWERS || heard.wish == FORM_SPEAKS || heard.wish == FORM_CHANGES;
+    bool answers = heard.act == FORM_ANSWERS || heard.act == FORM_SPEAKS || heard.act == FORM_CHANGES;
     return !answers || words_read_part(in, 0, in->in.count, read);
 }

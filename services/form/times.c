@@ -199,7 +199,7 @@ static int hour_by_bounds(const struct reading *in, const struct time_found *fou
     return -1;
 }
 
-static size_t time_at(const struct reading *in, size_t i, struct time_found *found)
+static size_t times_time_at(const struct reading *in, size_t i, struct time_found *found)
 {
     *found = (struct time_found){.half = HALF_UNSAID};
     enum half said;
@@ -236,7 +236,7 @@ void times_find(const struct reading *in, struct candidates *out)
     for (size_t i = 0; i < in->in.count;) {
         struct time_found found;
         char text[32] = "";
-        size_t end = time_at(in, i, &found);
+        size_t end = times_time_at(in, i, &found);
         if (!end) {
             i++;
             continue;

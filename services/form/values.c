@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "form/choices.h"
 #include "form/days.h"
 #include "words/pattern.h"
+#include "json/json.h"
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 

@@ -275,9 +275,9 @@ bool yes_no_read(const struct reading *in, struct candidate *read)
         while (end && verdict_is_mark(code_at(in, i)))
             last = ++i;
     }
-    bool leads = verdict.kind != 0 && reading_is_frame(in, begin, verdict.first, NULL);
+    bool leads = verdict.kind != 0 && reading_is_filler(in, begin, verdict.first, NULL);
     bool followed = verdict.kind != 0 && (verdict.end >= in->in.count || verdict_is_mark(code_at(in, verdict.end)) ||
-                                          reading_is_frame(in, begin, in->in.count, covered));
+                                          reading_is_filler(in, begin, in->in.count, covered));
     if (verdict.kind == 0 || verdict.unclear || doubted || !leads || !followed || reading_asks(in, verdict.end))
         return true;
     *read = (struct candidate){

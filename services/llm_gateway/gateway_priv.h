@@ -2,13 +2,13 @@
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 #define RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 
-#include "base/config.h"
-#include "commons.h"
+#include "config/config.h"
+#include "gateway_shared.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 
-struct ask_metrics;
-struct door;
-struct edition_use;
+struct pipeline_metrics;
+struct openai_http;
+struct generation_use;
 struct http_client;
 struct loop;
 struct rpc_auth;
@@ -17,14 +17,14 @@ struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
     struct loop *loop;
-    const struct rpc_auth *auth; /* NULL: anyone may call anything */
-    struct commons *commons;     /* of the process: made by the first instance */
-    struct edition_use *use;     /* the routes with which calls of this loop begin */
-    struct ask_metrics *metrics; /* of this loop */
+    const struct rpc_auth *auth;      /* NULL: anyone may call anything */
+    struct gateway_shared *shared;    /* of the process: made by the first instance */
+    struct generation_use *use;       /* the routes with which calls of this loop begin */
+    struct pipeline_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;
-    bool logs_content; /* prompts and answers may be seen in logs and traces */
-    struct door *door; /* the HTTP door; NULL where it is not served */
+    bool logs_content;               /* prompts and answers may be seen in logs and traces */
+    struct openai_http *openai_http; /* the OpenAI HTTP interface; NULL: not served */
 };
 
 extern const struct option llm_gateway_options[];

@@ -8,7 +8,8 @@ static const struct service *const services[] = {
 
 int main(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon("renga-llm-gateway", "the LLM gateway: every model behind one door.", services);
+    struct daemon daemon =
+        suite_daemon("renga-llm-gateway", "the LLM gateway: every model behind one interface.", services);
     daemon.listen = "127.0.0.1:15001";
     daemon.http = "127.0.0.1:15101";
     return daemon_main(&daemon, argc, argv);

@@ -1,6 +1,6 @@
 /* The gateway's options. */
 #include "gateway_priv.h"
-#include "route/deployment.h"
+#include "routing/deployment.h"
 #include "upstream/retry.h"
 
 #define HOUR_MS 3600000LL
@@ -11,7 +11,7 @@ const struct option llm_gateway_options[] = {
      .type = OPTION_STRING,
      .unit = "FILE",
      .help = "Deployments, models, prices and limits as a JSON document with comments "
-             "(services/llm_gateway/route/README.md). SIGHUP reads it again; a wrong one is refused. Instead of the "
+             "(services/llm_gateway/routing/README.md). SIGHUP reads it again; a wrong one is refused. Instead of the "
              "options from llm_gateway.provider to "
              "llm_gateway.context_tokens, which set up a single deployment."},
     {.name = "llm_gateway.provider",

@@ -1,27 +1,27 @@
 /* The service: its functions, and what an instance is made of. */
 #include "gateway.h"
 
-#include "accounts/ledger.h"
-#include "ask/ask_observe.h"
 #include "base/log.h"
 #include "chat/chat.h"
-#include "door/door.h"
-#include "edition.h"
+#include "config_generation.h"
 #include "embed/embed.h"
 #include "gateway_priv.h"
 #include "http/client.h"
+#include "openai_http/openai_http.h"
+#include "pipeline/pipeline_telemetry.h"
 #include "provider/provider.h"
-#include "route/deployment.h"
-#include "route/models.h"
+#include "routing/deployment.h"
+#include "routing/models.h"
 #include "rpc/auth.h"
 #include "rpc/rpc.h"
+#include "usage/ledger.h"
 
 #include <stdlib.h>
 
 #define SEES_ALL_ACCOUNTS "renga.v1.LlmGateway/GetUsage.all" /* a right that a key may have among its methods */
 
-static void chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
-                 Renga__V1__ChatResponse_Closure reply, void *data)
+static void service_chat(Renga__V1__LlmGateway_Service *self, const Renga__V1__ChatRequest *request,
+                         Renga__V1__ChatResponse_Closure reply, void *data)
 {
     chat_begin((struct gateway *)self, data, request, reply);
 }
@@ -42,7 +42,7 @@ static void list_models(Renga__V1__LlmGateway_Service *self, const Renga__V1__Li
                         Renga__V1__ListModelsResponse_Closure reply, void *data)
 {
     struct gateway *gateway = (struct gateway *)self;
-    models_list(gateway->use->edition->routes, data, reply);
+    models_list(gateway->use->generation->routes, data, reply);
 }
 
 static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetUsageRequest *request,
@@ -50,12 +50,12 @@ static void get_usage(Renga__V1__LlmGateway_Service *self, const Renga__V1__GetU
 {
     struct gateway *gateway = (struct gateway *)self;
     bool sees_all = rpc_auth_grants(gateway->auth, rpc_call_principal(data), SEES_ALL_ACCOUNTS);
-    ledger_report(gateway->commons->ledger, data, request, sees_all, reply);
+    ledger_report(gateway->shared->ledger, data, request, sees_all, reply);
 }
 
 static const Renga__V1__LlmGateway_Service functions = {
     .base = {.descriptor = &renga__v1__llm_gateway__descriptor, .invoke = rpc_service_invoke},
-    .chat = chat,
+    .chat = service_chat,
     .chat_stream = chat_stream,
     .embed = embed,
     .list_models = list_models,
@@ -67,20 +67,21 @@ static void gateway_destroy(ProtobufCService *service)
     struct gateway *gateway = (struct gateway *)service;
     if (!gateway)
         return;
-    door_destroy(&gateway->door);
-    ask_metrics_destroy(&gateway->metrics);
-    if (gateway->commons)
-        commons_leave(&gateway->commons, gateway);
+    openai_http_destroy(&gateway->openai_http);
+    pipeline_metrics_destroy(&gateway->metrics);
+    if (gateway->shared)
+        gateway_shared_leave(&gateway->shared, gateway);
     free(gateway);
 }
 
 /* One set a process: what one loop learns of a deployment the others know, and limits are limits of the whole. */
-static bool find_commons(struct gateway *gateway, const struct service_context *context, struct status *st)
+static bool service_find_shared(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
     const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
-    struct commons *commons = first ? first->commons : commons_create(context->config, context->metrics, st);
-    gateway->commons = commons ? commons_join(commons, gateway) : NULL;
-    return commons != NULL;
+    struct gateway_shared *shared =
+        first ? first->shared : gateway_shared_create(context->config, context->metrics, st);
+    gateway->shared = shared ? gateway_shared_join(shared, gateway) : NULL;
+    return shared != NULL;
 }
 
 static ProtobufCService *gateway_create(const struct service_context *context, struct status *st)
@@ -104,23 +105,24 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .logs_content = config_boolean(config, "llm_gateway.log_content"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
-    if (!find_commons(gateway, context, st)) {
+    if (!service_find_shared(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }
-    gateway->metrics = ask_metrics_create(context->metrics, context->spans);
+    gateway->metrics = pipeline_metrics_create(context->metrics, context->spans);
     return &gateway->base.base;
 }
 
-/* ---- the HTTP door ----------------------------------------------------------------------------------------------- */
+/* ---- the OpenAI HTTP interface ------------------------------------------------------------------------------------
+ */
 
 static bool gateway_serve(ProtobufCService *service, const struct service_context *context, struct status *st)
 {
     struct gateway *gateway = (struct gateway *)service, *first = (struct gateway *)context->instances[0];
-    struct door_options options = {
+    struct openai_http_options options = {
         .listen = config_string(context->config, "llm_gateway.http.listen"),
-        .first = first->door,
-        .reader_patience_ms = gateway->reader_timeout_ms,
+        .first = first->openai_http,
+        .reader_wait_ms = gateway->reader_timeout_ms,
         .read_ms = config_duration_ms(context->config, "llm_gateway.http.read_timeout"),
         .hosts = config_string(context->config, "llm_gateway.http.hosts"),
         .connections = (unsigned)config_integer(context->config, "llm_gateway.http.connections"),
@@ -129,18 +131,18 @@ static bool gateway_serve(ProtobufCService *service, const struct service_contex
     };
     if (!options.listen || !options.listen[0])
         return true;
-    gateway->door = door_create(context, &options, st);
-    if (gateway->door && gateway == first)
+    gateway->openai_http = openai_http_create(context, &options, st);
+    if (gateway->openai_http && gateway == first)
         log_info("llm_gateway.listening", "OpenAI's interface on %s, port %d", options.listen,
-                 door_port(gateway->door));
-    return gateway->door != NULL;
+                 openai_http_port(gateway->openai_http));
+    return gateway->openai_http != NULL;
 }
 
 static void gateway_drain(ProtobufCService *service, int64_t limit_ms, void (*drained)(void *data), void *data)
 {
     struct gateway *gateway = (struct gateway *)service;
-    if (gateway->door)
-        door_drain(gateway->door, limit_ms, drained, data);
+    if (gateway->openai_http)
+        openai_http_drain(gateway->openai_http, limit_ms, drained, data);
     else
         drained(data);
 }
@@ -148,7 +150,7 @@ static void gateway_drain(ProtobufCService *service, int64_t limit_ms, void (*dr
 /* SIGHUP */
 static void gateway_reload(ProtobufCService *service)
 {
-    commons_reload(((struct gateway *)service)->commons);
+    gateway_shared_reload(((struct gateway *)service)->shared);
 }
 
 const struct service llm_gateway_service = {

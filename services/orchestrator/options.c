@@ -67,7 +67,7 @@ const struct option orchestrator_options[] = {
      .type = OPTION_CHOICE,
      .fallback = "auto",
      .choices = "auto|off",
-     .help = "auto: where several nodes of a run are due at once, loops with idle hands ask for those that call "
+     .help = "auto: where several nodes of a run are due at once, loops with idle slots ask for those that call "
              "somebody, and run them; off: each runs in the loop of its thread."},
     {.name = "orchestrator.fan_out_listen",
      .type = OPTION_STRING,

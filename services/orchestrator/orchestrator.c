@@ -1,15 +1,15 @@
 #include "orchestrator_priv.h"
 
-#include "base/config.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "daemon/service.h"
 #include "fanout/fanout.h"
 #include "graph/agents.h"
 #include "graph/shipped.h"
+#include "monitor/runner_metrics.h"
 #include "nodes/addresses.h"
 #include "nodes/kept_answer.h"
-#include "run/runner.h"
-#include "run/tally.h"
+#include "runtime/runner.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
 
@@ -33,7 +33,7 @@
 
 /* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
-static void collect(struct buffer *out, void *data)
+static void orchestrator_collect(struct buffer *out, void *data)
 {
     static const struct metric transactions = {.name = "renga_store_transactions_total",
                                                .help = "Transactions, each with one fsync where the store has a disk."};
@@ -126,10 +126,10 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
 }
 
 /* As peers are called. */
-static void make_fellows(struct orchestrator *orchestrator, const struct service_context *context)
+static void make_orchestrators(struct orchestrator *orchestrator, const struct service_context *context)
 {
     const struct config *config = context->config;
-    orchestrator->fellow_tls = (struct rpc_tls){
+    orchestrator->orchestrators_tls = (struct rpc_tls){
         .certificate = config_string(config, "peers.tls.certificate"),
         .key = config_string(config, "peers.tls.key"),
         .authorities = config_string(config, "peers.tls.authorities"),
@@ -137,12 +137,12 @@ static void make_fellows(struct orchestrator *orchestrator, const struct service
     struct addresses_options options = {
         .service = &renga__v1__orchestrator__descriptor,
         .schema = context->schema,
-        .tls = orchestrator->fellow_tls.authorities ? &orchestrator->fellow_tls : NULL,
+        .tls = orchestrator->orchestrators_tls.authorities ? &orchestrator->orchestrators_tls : NULL,
         .authority = config_string(config, "peers.tls.name"),
         .key = config_string(config, "peers.key"),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
     };
-    orchestrator->fellows = addresses_create(&options);
+    orchestrator->orchestrators = addresses_create(&options);
 }
 
 struct rpc_principal orchestrator_caller(const struct orchestrator *orchestrator, const char *tenant,
@@ -178,20 +178,20 @@ static void name_owner(struct orchestrator *orchestrator)
     snprintf(orchestrator->owner, sizeof orchestrator->owner, "%s/%d", host, (int)getpid());
 }
 
-static void destroy(struct orchestrator **orchestrator_pointer)
+static void orchestrator_destroy(struct orchestrator **orchestrator_pointer)
 {
     struct orchestrator *orchestrator = *orchestrator_pointer;
     *orchestrator_pointer = NULL;
     if (orchestrator->store)
         metrics_uncollect(orchestrator->metrics, orchestrator);
-    fanout_part(orchestrator->fanout);
+    fanout_stop_sharing(orchestrator->fanout);
     runner_destroy(&orchestrator->runner);
     fanout_destroy(&orchestrator->fanout);
-    tally_destroy(&orchestrator->tally);
+    runner_metrics_destroy(&orchestrator->runner_metrics);
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     addresses_destroy(&orchestrator->addresses);
-    addresses_destroy(&orchestrator->fellows);
+    addresses_destroy(&orchestrator->orchestrators);
     kept_answer_destroy(&orchestrator->tools);
     kept_answer_destroy(&orchestrator->models);
     pthread_mutex_destroy(&orchestrator->lock);
@@ -207,22 +207,22 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->metrics = context->metrics;
     orchestrator->spans = context->spans;
     orchestrator->keyed = context->auth != NULL;
-    orchestrator->tally = tally_create(context->metrics);
+    orchestrator->runner_metrics = runner_metrics_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
     orchestrator->tools = kept_answer_create(&renga__v1__list_tools_response__descriptor);
     orchestrator->models = kept_answer_create(&renga__v1__list_models_response__descriptor);
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
-    make_fellows(orchestrator, context);
+    make_orchestrators(orchestrator, context);
     find_peers(orchestrator, context);
     if (!load_agents(orchestrator, st))
-        destroy(&orchestrator);
+        orchestrator_destroy(&orchestrator);
     return orchestrator;
 }
 
 struct orchestrator *orchestrator_join(struct orchestrator *orchestrator, struct loop *loop)
 {
-    orchestrator->loops[orchestrator->members++] = loop;
+    orchestrator->loops[orchestrator->membership++] = loop;
     return orchestrator;
 }
 
@@ -230,11 +230,11 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 {
     struct orchestrator *orchestrator = *orchestrator_pointer;
     *orchestrator_pointer = NULL;
-    if (--orchestrator->members)
+    if (--orchestrator->membership)
         return;
     struct loop *loop = loop_current();
     loop_leave(loop); /* the runner goes through all loops */
-    destroy(&orchestrator);
+    orchestrator_destroy(&orchestrator);
     loop_enter(loop);
 }
 
@@ -280,7 +280,7 @@ static void find_mail_tls(struct orchestrator *orchestrator)
 }
 
 /* The host of orchestrator.address. */
-static void name_host(const struct orchestrator *orchestrator, char *host, size_t room)
+static void orchestrator_name_host(const struct orchestrator *orchestrator, char *host, size_t room)
 {
     const char *address = config_string(orchestrator->config, "orchestrator.address");
     const char *colon = address ? strrchr(address, ':') : NULL;
@@ -292,19 +292,19 @@ static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
     char listen[MAIL_ADDRESS_MAX], host[MAIL_ADDRESS_MAX];
     const char *given = config_string(orchestrator->config, "orchestrator.fan_out_listen");
     bool listens = given && *given;
-    if (orchestrator->fanout || (orchestrator->members < 2 && !listens) ||
+    if (orchestrator->fanout || (orchestrator->membership < 2 && !listens) ||
         strcmp(config_string(orchestrator->config, "orchestrator.fan_out"), "off") == 0)
         return true;
     if (listens && !name_listen(orchestrator, listen, sizeof listen, st))
         return false;
     find_mail_tls(orchestrator);
-    name_host(orchestrator, host, sizeof host);
+    orchestrator_name_host(orchestrator, host, sizeof host);
     struct fanout_options options = {
         .loops = orchestrator->loops,
-        .loop_count = orchestrator->members,
+        .loop_count = orchestrator->membership,
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
-        .tally = orchestrator->tally,
+        .runner_metrics = orchestrator->runner_metrics,
         .message_max = (size_t)config_size(orchestrator->config, "rpc.message_max"),
         .listen = listens ? listen : NULL,
         .host = host,
@@ -322,7 +322,7 @@ bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, st
         return true;
     if (!fanout_join(orchestrator->fanout, loop, st))
         return false;
-    fanout_meet(orchestrator->fanout, loop, runner_members(orchestrator->runner));
+    fanout_start_sharing(orchestrator->fanout, loop, runner_membership(orchestrator->runner));
     return true;
 }
 
@@ -344,7 +344,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
     orchestrator->lease_ms = config_duration_ms(orchestrator->config, "orchestrator.lease");
     struct runner_options options = {
         .loops = orchestrator->loops,
-        .loop_count = orchestrator->members,
+        .loop_count = orchestrator->membership,
         .store = orchestrator->store,
         .agents = orchestrator->agents,
         .orchestrator = orchestrator,
@@ -352,7 +352,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .spans = orchestrator->spans,
         .node_log = node_log_of(orchestrator->config),
         .trace_content = config_boolean(orchestrator->config, "orchestrator.trace_content"),
-        .tally = orchestrator->tally,
+        .runner_metrics = orchestrator->runner_metrics,
         .owner = orchestrator->owner,
         .shared = store_is_shared(orchestrator->store),
         .address = config_string(orchestrator->config, "orchestrator.address"),
@@ -368,7 +368,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
     return orchestrator->runner != NULL;
 }
 
-static bool open_locked(struct orchestrator *orchestrator, struct status *st)
+static bool orchestrator_open_locked(struct orchestrator *orchestrator, struct status *st)
 {
     const char *url = config_string(orchestrator->config, "orchestrator.store");
     if (orchestrator->runner)
@@ -377,7 +377,7 @@ static bool open_locked(struct orchestrator *orchestrator, struct status *st)
         orchestrator->store = store_open(url, st);
         if (!orchestrator->store)
             return false;
-        metrics_collect(orchestrator->metrics, collect, NULL, orchestrator);
+        metrics_collect(orchestrator->metrics, orchestrator_collect, NULL, orchestrator);
     }
     return open_fanout(orchestrator, st) && open_runner(orchestrator, st);
 }
@@ -385,7 +385,7 @@ static bool open_locked(struct orchestrator *orchestrator, struct status *st)
 bool orchestrator_open(struct orchestrator *orchestrator, struct status *st)
 {
     pthread_mutex_lock(&orchestrator->lock);
-    bool open = open_locked(orchestrator, st);
+    bool open = orchestrator_open_locked(orchestrator, st);
     pthread_mutex_unlock(&orchestrator->lock);
     return open;
 }

@@ -3,8 +3,8 @@
 #ifndef RENGA_ORCHESTRATOR_PRIV_H
 #define RENGA_ORCHESTRATOR_PRIV_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "fanout/mailbox.h"
 #include "loop/loop.h"
 #include "rpc/rpc.h"
@@ -21,7 +21,7 @@ struct metrics;
 struct runner;
 struct service_context;
 struct store;
-struct tally;
+struct runner_metrics;
 struct kept_answer;
 
 /* The services that nodes may call. */
@@ -34,8 +34,8 @@ struct peer_words {
 extern const struct peer_words peer_words[PEER_COUNT];
 
 struct orchestrator {
-    struct addresses *addresses; /* of remote nodes */
-    struct addresses *fellows;   /* orchestrators that share the store */
+    struct addresses *addresses;     /* of remote nodes */
+    struct addresses *orchestrators; /* orchestrators that share the store */
     struct agents *agents;
     ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
     struct kept_answer *tools, *models;  /* of ListTools; of ListModels */
@@ -46,18 +46,18 @@ struct orchestrator {
     struct runner *runner;
     int64_t lease_ms;
 
-    struct rpc_tls node_tls, fellow_tls;
+    struct rpc_tls node_tls, orchestrators_tls;
     struct mail_tls mail_server, mail_client; /* of the fan-out between orchestrators */
     const struct config *config;
     struct metrics *metrics;
-    struct spans *spans;  /* NULL: no traces */
-    struct tally *tally;  /* of the runner */
-    pthread_mutex_t lock; /* of the opening */
+    struct spans *spans;                   /* NULL: no traces */
+    struct runner_metrics *runner_metrics; /* of the runner */
+    pthread_mutex_t lock;                  /* of the opening */
     char owner[129];
     bool keyed; /* calls need a key: the caller is known, and other services are told */
 
     struct loop *loops[LOOPS_MAX]; /* that have joined */
-    unsigned members;
+    unsigned membership;
 };
 
 /* Agents are loaded; faulty documents are logged. Nobody has joined yet. */

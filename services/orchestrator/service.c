@@ -7,7 +7,7 @@
 #include "fanout/fanout.h"
 #include "nodes/addresses.h"
 #include "orchestrator_priv.h"
-#include "run/runner.h"
+#include "runtime/runner.h"
 
 #include "renga/v1/orchestrator.pb-c.h"
 #include "rpc/rpc.h"
@@ -23,7 +23,7 @@
     static void function(Renga__V1__Orchestrator_Service *self, const Renga__V1__##Type##Request *request,             \
                          Renga__V1__##Type##Response_Closure reply, void *data)                                        \
     {                                                                                                                  \
-        errand_call_begin((struct api *)self, data, &request->base, (ProtobufCClosure)reply);                          \
+        unary_call_begin((struct api *)self, data, &request->base, (ProtobufCClosure)reply);                           \
     }
 
 ERRAND(start_run, StartRun)
@@ -52,8 +52,8 @@ static void list_all_agents(Renga__V1__Orchestrator_Service *self, const Renga__
     list_agents((struct api *)self, data, reply);
 }
 
-static void describe(Renga__V1__Orchestrator_Service *self, const Renga__V1__DescribeAgentRequest *request,
-                     Renga__V1__DescribeAgentResponse_Closure reply, void *data)
+static void service_describe(Renga__V1__Orchestrator_Service *self, const Renga__V1__DescribeAgentRequest *request,
+                             Renga__V1__DescribeAgentResponse_Closure reply, void *data)
 {
     describe_agent((struct api *)self, data, request, reply);
 }
@@ -74,7 +74,7 @@ static const Renga__V1__Orchestrator_Service functions = {
     .delete_thread = delete_thread,
     .list_threads = list_threads,
     .list_agents = list_all_agents,
-    .describe_agent = describe,
+    .describe_agent = service_describe,
     .migrate_run = migrate_run,
 };
 
@@ -139,10 +139,10 @@ struct drain {
 /* Calls of nodes that the runner has given up still have to hear of it, and what is away in other loops has to end. */
 static void calls_end(struct timer *timer)
 {
-    struct drain *drain = OWNER_OF(timer, struct drain, look);
+    struct drain *drain = CONTAINER_OF(timer, struct drain, look);
     const struct orchestrator *orchestrator = drain->api->orchestrator;
-    if ((addresses_calls(orchestrator->addresses) || addresses_calls(orchestrator->fellows) ||
-         fanout_away(orchestrator->fanout)) &&
+    if ((addresses_calls(orchestrator->addresses) || addresses_calls(orchestrator->orchestrators) ||
+         fanout_dispatched(orchestrator->fanout)) &&
         clock_now_ns() < drain->until_ns) {
         loop_arm_after(drain->api->loop, &drain->look, CALLS_LOOK_MS);
         return;

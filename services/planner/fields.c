@@ -2,10 +2,10 @@
  * with the form's own label and `required`. */
 #include "planner_priv.h"
 
-#include "base/json.h"
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool check_field(const Renga__V1__SessionForm *form, size_t i, struct status *st)
+static bool fields_check_field(const Renga__V1__SessionForm *form, size_t i, struct status *st)
 {
     const Renga__V1__FormField *field = form->fields[i];
     for (size_t other = 0; other < i; other++) {
@@ -49,7 +49,7 @@ static const Renga__V1__FormField *field_of_fact(const Renga__V1__SessionForm *f
     return NULL;
 }
 
-static bool check_fact(const Renga__V1__SessionForm *form, size_t i, struct status *st)
+static bool fields_check_fact(const Renga__V1__SessionForm *form, size_t i, struct status *st)
 {
     const Renga__V1__FactDefinition *fact = form->facts[i];
     if (!field_of_fact(form, fact))
@@ -72,7 +72,7 @@ static bool check_known(const char *json, struct status *st)
     return json[strspn(json, " \t\r\n")] == '{' || fail_field(st, KNOWN, "must be a JSON object, {…}");
 }
 
-static bool check(const Renga__V1__PlanRequest *request, struct status *st)
+static bool fields_check(const Renga__V1__PlanRequest *request, struct status *st)
 {
     const Renga__V1__SessionForm *form = request->fields->form;
     if (!form || !form->n_fields)
@@ -81,16 +81,16 @@ static bool check(const Renga__V1__PlanRequest *request, struct status *st)
         !count_fits(st, "fields.form.facts", form->n_facts, FACTS_MAX))
         return false;
     for (size_t i = 0; i < form->n_fields; i++)
-        if (!check_field(form, i, st))
+        if (!fields_check_field(form, i, st))
             return false;
     for (size_t i = 0; i < form->n_facts; i++)
-        if (!check_fact(form, i, st))
+        if (!fields_check_fact(form, i, st))
             return false;
     return check_known(request->fields->known_json, st);
 }
 
 /* The labels decide the language, since people read them. */
-static const char *about(const Renga__V1__PlanRequest *request)
+static const char *fields_about(const Renga__V1__PlanRequest *request)
 {
     return request->fields->form->fields[0]->label;
 }
@@ -120,58 +120,59 @@ static size_t order(const Renga__V1__SessionForm *form, struct place *places)
 
 /* ---- the prompt values ------------------------------------------------------------------------------------------- */
 
-static void show(struct thought *thought, cJSON *object, const char *name, const char *text)
+static void fields_show(struct model_task *task, cJSON *object, const char *name, const char *text)
 {
     if (*text)
-        cJSON_AddStringToObject(object, name, thought_text(thought, text, SHOWN_MAX));
+        cJSON_AddStringToObject(object, name, model_task_text(task, text, SHOWN_MAX));
 }
 
-static void show_field(struct thought *thought, cJSON *list, const Renga__V1__SessionForm *form,
+static void show_field(struct model_task *task, cJSON *list, const Renga__V1__SessionForm *form,
                        const Renga__V1__FormField *field)
 {
     cJSON *shown = cJSON_CreateObject();
     cJSON_AddStringToObject(shown, "field_id", field->field_id);
     cJSON_AddStringToObject(shown, "label", field->label);
-    show(thought, shown, "intent", field->intent);
+    fields_show(task, shown, "intent", field->intent);
     cJSON_AddBoolToObject(shown, "required", field->required);
-    show(thought, shown, "criteria", field->criteria);
+    fields_show(task, shown, "criteria", field->criteria);
     cJSON *facts = cJSON_AddArrayToObject(shown, "facts");
     for (size_t i = 0; i < form->n_facts; i++)
         if (strcmp(form->facts[i]->form_field_id, field->id) == 0)
-            cJSON_AddItemToArray(facts, cJSON_CreateString(thought_text(thought, form->facts[i]->fact, FACT_SHOWN)));
+            cJSON_AddItemToArray(facts, cJSON_CreateString(model_task_text(task, form->facts[i]->fact, FACT_SHOWN)));
     cJSON_AddItemToArray(list, shown);
 }
 
-static void describe(struct thought *thought, cJSON *values)
+static void fields_describe(struct model_task *task, cJSON *values)
 {
-    const Renga__V1__PlanRequest *request = ((struct planning *)thought)->request;
+    const Renga__V1__PlanRequest *request = ((struct planning *)task)->request;
     const Renga__V1__SessionForm *form = request->fields->form;
     struct place places[FIELDS_MAX];
     cJSON *list = cJSON_AddArrayToObject(values, "form");
     size_t count = order(form, places);
     for (size_t i = 0; i < count; i++)
-        show_field(thought, list, form, places[i].field);
+        show_field(task, list, form, places[i].field);
     cJSON_AddStringToObject(values, "known_json", request->fields->known_json[0] ? request->fields->known_json : "{}");
-    text_describe(thought, values, "feedback", request->feedback);
+    text_describe(task, values, "feedback", request->feedback);
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-static Renga__V1__FieldPlan *plan(struct thought *thought)
+static Renga__V1__FieldPlan *fields_plan(struct model_task *task)
 {
-    struct planning *planning = (struct planning *)thought;
+    struct planning *planning = (struct planning *)task;
     Renga__V1__FieldPlan *made = &planning->fields;
     renga__v1__field_plan__init(made);
-    made->fields = thought_alloc(thought, planning->request->fields->form->n_fields * sizeof(*made->fields));
+    made->fields = model_task_alloc(task, planning->request->fields->form->n_fields * sizeof(*made->fields));
     planning->response.plan_case = RENGA__V1__PLAN_RESPONSE__PLAN_FIELDS;
     planning->response.fields = made;
     return made;
 }
 
-static void add(struct thought *thought, Renga__V1__FieldPlan *made, const Renga__V1__FormField *field, char *intent)
+static void fields_add(struct model_task *task, Renga__V1__FieldPlan *made, const Renga__V1__FormField *field,
+                       char *intent)
 {
     static const struct note ask = {.ja = "「%s」を確認する", .en = "Find out: %s"};
-    Renga__V1__PlannedField *planned = thought_alloc(thought, sizeof *planned);
+    Renga__V1__PlannedField *planned = model_task_alloc(task, sizeof *planned);
     if (!planned || !made->fields)
         return;
     renga__v1__planned_field__init(planned);
@@ -179,13 +180,13 @@ static void add(struct thought *thought, Renga__V1__FieldPlan *made, const Renga
     planned->label = field->label;
     planned->intent = field->intent[0] ? field->intent : intent;
     if (!planned->intent || !*planned->intent)
-        planned->intent = thought_compose(thought, &ask, field->label, NULL);
+        planned->intent = model_task_compose(task, &ask, field->label, NULL);
     planned->required = field->required;
     made->fields[made->n_fields++] = planned;
 }
 
 /* Removes the field from the fields that are not planned yet; NULL if it is not among them. */
-static const Renga__V1__FormField *take(struct place *places, size_t count, const char *field_id)
+static const Renga__V1__FormField *fields_take(struct place *places, size_t count, const char *field_id)
 {
     for (size_t i = 0; i < count; i++) {
         const Renga__V1__FormField *field = places[i].field;
@@ -197,38 +198,38 @@ static const Renga__V1__FormField *take(struct place *places, size_t count, cons
     return NULL;
 }
 
-static void add_rest(struct thought *thought, Renga__V1__FieldPlan *made, const struct place *places, size_t count)
+static void add_rest(struct model_task *task, Renga__V1__FieldPlan *made, const struct place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (places[i].field)
-            add(thought, made, places[i].field, NULL);
+            fields_add(task, made, places[i].field, NULL);
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool read(struct model_task *task, const cJSON *answer, struct status *st)
 {
-    const Renga__V1__SessionForm *form = ((struct planning *)thought)->request->fields->form;
+    const Renga__V1__SessionForm *form = ((struct planning *)task)->request->fields->form;
     struct place places[FIELDS_MAX];
     size_t count = order(form, places);
-    Renga__V1__FieldPlan *made = plan(thought);
+    Renga__V1__FieldPlan *made = fields_plan(task);
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "fields"))
     {
         const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "field_id"));
-        const Renga__V1__FormField *field = take(places, count, id ? id : "");
+        const Renga__V1__FormField *field = fields_take(places, count, id ? id : "");
         if (field)
-            add(thought, made, field, text_read(thought, cJSON_GetObjectItemCaseSensitive(item, "intent"), TEXT_MAX));
+            fields_add(task, made, field, text_read(task, cJSON_GetObjectItemCaseSensitive(item, "intent"), TEXT_MAX));
     }
     if (!made->n_fields)
         return fail(st, DATA_LOSS, "fields: none has a field_id of the form; write each field_id as the form has it");
-    add_rest(thought, made, places, count);
+    add_rest(task, made, places, count);
     return true;
 }
 
-static void simple(struct thought *thought)
+static void fields_fallback(struct model_task *task)
 {
     struct place places[FIELDS_MAX];
-    size_t count = order(((struct planning *)thought)->request->fields->form, places);
-    add_rest(thought, plan(thought), places, count);
+    size_t count = order(((struct planning *)task)->request->fields->form, places);
+    add_rest(task, fields_plan(task), places, count);
 }
 
 const struct plan_style field_style = {
@@ -242,12 +243,12 @@ const struct plan_style field_style = {
                       "\"intent\":{\"type\":\"string\"},\"required\":{\"type\":\"boolean\"}},\"required\":["
                       "\"field_id\",\"label\",\"intent\",\"required\"],\"additionalProperties\":false}}},"
                       "\"required\":[\"fields\"],\"additionalProperties\":false}",
-            .fallback = {.ja = "フォームの並び順のまま質問します", .en = "questions keep the order of the form"},
-            .describe = describe,
+            .fallback_note = {.ja = "フォームの並び順のまま質問します", .en = "questions keep the order of the form"},
+            .describe = fields_describe,
             .read = read,
-            .simple = simple,
+            .fallback = fields_fallback,
             .reply = plan_reply,
         },
-    .check = check,
-    .about = about,
+    .check = fields_check,
+    .about = fields_about,
 };

@@ -2,8 +2,8 @@
 #include "planner_priv.h"
 
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 #include "words/sentences.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #define NAME_BYTES    ((size_t)240) /* of the theme in a query */
 
 struct improvement {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__ImproveQueriesRequest *request;
     Renga__V1__ImproveQueriesResponse_Closure reply;
     Renga__V1__ImproveQueriesResponse response;
@@ -32,38 +32,38 @@ static bool check(const Renga__V1__ImproveQueriesRequest *request, struct status
            check_origin_of(request->origin, st);
 }
 
-static void describe(struct thought *thought, cJSON *values)
+static void improve_describe(struct model_task *task, cJSON *values)
 {
-    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;
     cJSON *queries = cJSON_AddArrayToObject(values, "base_queries");
     for (size_t i = 0; i < request->n_base_queries; i++)
         cJSON_AddItemToArray(queries, cJSON_CreateString(request->base_queries[i]));
     cJSON_AddStringToObject(values, "feedback", request->feedback);
-    text_describe(thought, values, "theme", request->theme);
+    text_describe(task, values, "theme", request->theme);
 }
 
 /* An array with a slot for each query of the request; NULL if out of memory. */
-static char **queries_of(struct thought *thought)
+static char **queries_of(struct model_task *task)
 {
-    struct improvement *improvement = (struct improvement *)thought;
+    struct improvement *improvement = (struct improvement *)task;
     size_t count = improvement->request->n_base_queries;
-    improvement->response.queries = thought_alloc(thought, count * sizeof(*improvement->response.queries));
+    improvement->response.queries = model_task_alloc(task, count * sizeof(*improvement->response.queries));
     improvement->response.n_queries = improvement->response.queries ? count : 0;
     return improvement->response.queries;
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool improve_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
-    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "improved_queries"), *item = list ? list->child : NULL;
     size_t given = (size_t)cJSON_GetArraySize(list);
     if (given != request->n_base_queries)
         return fail(st, DATA_LOSS,
                     "improved_queries: there are %zu; write exactly %zu, one for each query, in their order", given,
                     request->n_base_queries);
-    char **queries = queries_of(thought);
+    char **queries = queries_of(task);
     for (size_t i = 0; queries && item; i++, item = item->next) {
-        queries[i] = text_read(thought, item, QUERY_MAX);
+        queries[i] = text_read(task, item, QUERY_MAX);
         if (!*queries[i])
             queries[i] = request->base_queries[i];
     }
@@ -141,57 +141,57 @@ static void missing_read(struct missing *missing, const char *feedback)
 }
 
 /* The name in the theme and the words that are missing. */
-static const char *improve_for(struct thought *thought, const struct span *words)
+static const char *improve_for(struct model_task *task, const struct span *words)
 {
-    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
-    const char *name = request->theme[0] ? research_theme_name(thought, request->theme) : "";
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;
+    const char *name = request->theme[0] ? research_theme_name(task, request->theme) : "";
     size_t kept = text_cut(name, strlen(name), NAME_BYTES);
-    return thought_printf(thought, "%.*s%s%.*s", (int)kept, name, kept ? " " : "", (int)(words->end - words->begin),
-                          request->feedback + words->begin);
+    return model_task_printf(task, "%.*s%s%.*s", (int)kept, name, kept ? " " : "", (int)(words->end - words->begin),
+                             request->feedback + words->begin);
 }
 
 /* Each thing that the feedback misses takes the place of a query, the first one of the first query. If the feedback
  * asks for recent results, "latest" and the year are added to each query. */
-static void simple(struct thought *thought)
+static void improve_fallback(struct model_task *task)
 {
-    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)thought)->request;
-    char **queries = queries_of(thought);
+    const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;
+    char **queries = queries_of(task);
     bool recent = wants_recent(request->feedback);
     struct missing missing;
     missing_read(&missing, request->feedback);
     for (size_t i = 0; queries && i < request->n_base_queries; i++) {
-        const char *query = i < missing.count ? improve_for(thought, &missing.list[i]) : request->base_queries[i];
-        const char *word = thought->japanese ? "最新" : "latest";
-        char *longer = recent ? thought_printf(thought, "%s %s %d", query, word, this_year()) : NULL;
+        const char *query = i < missing.count ? improve_for(task, &missing.list[i]) : request->base_queries[i];
+        const char *word = task->japanese ? "最新" : "latest";
+        char *longer = recent ? model_task_printf(task, "%s %s %d", query, word, this_year()) : NULL;
         queries[i] = longer && strlen(longer) <= QUERY_MAX ? longer : UNCONST(query);
     }
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void answer(struct thought *thought)
+static void improve_answer(struct model_task *task)
 {
-    struct improvement *improvement = (struct improvement *)thought;
+    struct improvement *improvement = (struct improvement *)task;
     Renga__V1__ImproveQueriesResponse *response = &improvement->response;
-    response->usage = &thought->usage;
-    response->model = UNCONST(thought->model);
-    response->degradations = thought->degradations;
-    response->n_degradations = thought->degradation_count;
-    improvement->reply(response, thought->call);
+    response->usage = &task->usage;
+    response->model = UNCONST(task->model);
+    response->degradations = task->degradations;
+    response->n_degradations = task->degradation_count;
+    improvement->reply(response, task->call);
 }
 
-static const struct thought_kind improve_kind = {
+static const struct model_task_kind improve_kind = {
     .name = "improve",
     .part = "queries",
     .schema = "{\"type\":\"object\",\"properties\":{\"improved_queries\":{\"type\":\"array\",\"items\":{\"type\":"
               "\"string\"}}},"
               "\"required\":[\"improved_queries\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "検索クエリは元のままか、指摘された不足を規則で組み込んだものです",
-                 .en = "the queries are as they were, or were made by rule of what the feedback misses"},
-    .describe = describe,
-    .read = read,
-    .simple = simple,
-    .reply = answer,
+    .fallback_note = {.ja = "検索クエリは元のままか、指摘された不足を規則で組み込んだものです",
+                      .en = "the queries are as they were, or were made by rule of what the feedback misses"},
+    .describe = improve_describe,
+    .read = improve_read,
+    .fallback = improve_fallback,
+    .reply = improve_answer,
 };
 
 void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__ImproveQueriesRequest *request,
@@ -202,19 +202,19 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
         rpc_fail(call, &st);
         return;
     }
-    struct improvement *improvement = thought_create(call, sizeof *improvement);
+    struct improvement *improvement = model_task_create(call, sizeof *improvement);
     if (!improvement)
         return;
     improvement->request = request;
     improvement->reply = reply;
     renga__v1__improve_queries_response__init(&improvement->response);
-    thought_init(&improvement->thought, &improve_kind, &planner->thinker, call, request->prompting, request->origin,
-                 request->base_queries[0]);
+    model_task_init(&improvement->task, &improve_kind, &planner->client, call, request->prompting, request->origin,
+                    request->base_queries[0]);
     if (!text_is_blank(request->feedback)) {
-        thought_start(&improvement->thought);
+        model_task_start(&improvement->task);
         return;
     }
     improvement->response.queries = request->base_queries;
     improvement->response.n_queries = request->n_base_queries;
-    thought_rule(&improvement->thought);
+    model_task_rule(&improvement->task);
 }

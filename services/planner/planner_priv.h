@@ -2,7 +2,7 @@
 #ifndef RENGA_PLANNER_PRIV_H
 #define RENGA_PLANNER_PRIV_H
 
-#include "thinking/thought.h"
+#include "model_task/model_task.h"
 
 #include "renga/v1/planner.pb-c.h"
 
@@ -12,7 +12,7 @@
 
 struct planner {
     Renga__V1__Planner_Service base; /* first */
-    struct thinker thinker;
+    struct model_client client;
 };
 
 extern const struct option planner_options[];
@@ -22,7 +22,7 @@ extern const struct prompt planner_prompts[]; /* made of the files in prompts/ *
 
 /* A plan in progress. Each style fills in its own member of the union. */
 struct planning {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__PlanRequest *request;
     Renga__V1__PlanResponse_Closure reply;
     Renga__V1__PlanResponse response;
@@ -37,7 +37,7 @@ struct planning {
 /* To add a style: a file with a const entry, a row in plan.c, and prompts. */
 struct plan_style {
     Renga__V1__PlanRequest__StyleCase style;
-    struct thought_kind kind; /* its reply is plan_reply */
+    struct model_task_kind kind; /* its reply is plan_reply */
     bool (*check)(const Renga__V1__PlanRequest *request, struct status *st);
     /* The text that decides the language of the plan. */
     const char *(*about)(const Renga__V1__PlanRequest *request);
@@ -47,7 +47,7 @@ extern const struct plan_style subtask_style, query_style, field_style, research
 
 void plan_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__PlanRequest *request,
                 Renga__V1__PlanResponse_Closure reply);
-void plan_reply(struct thought *thought);
+void plan_reply(struct model_task *task);
 
 /* ---- other methods, in their own files ----------------------------------------------------------------------------*/
 
@@ -56,14 +56,14 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
 void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__RouteRequest *request,
                  Renga__V1__RouteResponse_Closure reply);
 
-/* research_simple.c: points and at most `most` queries without a model: those of any theme, or of the sources that a
+/* research_fallback.c: points and at most `most` queries without a model: those of any theme, or of the sources that a
  * first search has found. */
 struct texts;
-void research_plan_simply(struct thought *thought, const Renga__V1__ResearchStyle *style, size_t most,
-                          struct texts *points, struct texts *queries);
+void research_plan_fallback(struct model_task *task, const Renga__V1__ResearchStyle *style, size_t most,
+                            struct texts *points, struct texts *queries);
 
 /* The most distinctive part of a theme: a quotation, or a name; the theme itself if it has neither. */
-const char *research_theme_name(struct thought *thought, const char *theme);
+const char *research_theme_name(struct model_task *task, const char *theme);
 
 /* research.c: whether a research plan in a request is valid. `field` is the name of its field: "plan". */
 bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);

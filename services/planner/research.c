@@ -3,8 +3,8 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define TITLE_MAX       ((size_t)512)
 #define SUMMARY_MAX     ((size_t)2000)
 
-static int most(const Renga__V1__ResearchStyle *style)
+static int research_most(const Renga__V1__ResearchStyle *style)
 {
     return style->max_queries ? style->max_queries : QUERIES_DEFAULT;
 }
@@ -32,7 +32,7 @@ bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, 
            text_fits(st, field_in(field, "plan_text"), plan->plan_text, PLAN_TEXT_MAX);
 }
 
-static bool check_sources(const Renga__V1__ResearchStyle *style, struct status *st)
+static bool research_check_sources(const Renga__V1__ResearchStyle *style, struct status *st)
 {
     if (!count_fits(st, "research.sources", style->n_sources, SOURCES_MAX))
         return false;
@@ -43,31 +43,32 @@ static bool check_sources(const Renga__V1__ResearchStyle *style, struct status *
     return true;
 }
 
-static bool check(const Renga__V1__PlanRequest *request, struct status *st)
+static bool research_check(const Renga__V1__PlanRequest *request, struct status *st)
 {
     const Renga__V1__ResearchStyle *style = request->research;
     return text_is_given(st, "research.theme", style->theme, CHECK_QUESTION_MAX) &&
            number_fits(st, "research.max_queries", style->max_queries, QUERIES_MAX) &&
-           text_fits(st, "research.human_input", style->human_input, CHECK_QUESTION_MAX) && check_sources(style, st);
+           text_fits(st, "research.human_input", style->human_input, CHECK_QUESTION_MAX) &&
+           research_check_sources(style, st);
 }
 
-static const char *about(const Renga__V1__PlanRequest *request)
+static const char *research_about(const Renga__V1__PlanRequest *request)
 {
     return request->research->theme;
 }
 
-static void describe(struct thought *thought, cJSON *values)
+static void describe(struct model_task *task, cJSON *values)
 {
-    const Renga__V1__PlanRequest *request = ((struct planning *)thought)->request;
+    const Renga__V1__PlanRequest *request = ((struct planning *)task)->request;
     cJSON_AddStringToObject(values, "theme", request->research->theme);
-    cJSON_AddNumberToObject(values, "max_queries", most(request->research));
-    text_describe(thought, values, "human_input", request->research->human_input);
-    text_describe(thought, values, "feedback", request->feedback);
+    cJSON_AddNumberToObject(values, "max_queries", research_most(request->research));
+    text_describe(task, values, "human_input", request->research->human_input);
+    text_describe(task, values, "feedback", request->feedback);
 }
 
-static void plan(struct thought *thought, struct texts points, struct texts queries, char *plan_text)
+static void research_plan(struct model_task *task, struct texts points, struct texts queries, char *plan_text)
 {
-    struct planning *planning = (struct planning *)thought;
+    struct planning *planning = (struct planning *)task;
     Renga__V1__ResearchPlan *made = &planning->research;
     renga__v1__research_plan__init(made);
     made->theme = planning->request->research->theme;
@@ -81,42 +82,42 @@ static void plan(struct thought *thought, struct texts points, struct texts quer
     planning->response.research = made;
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool research_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(answer, "search_queries");
     const cJSON *points_list = cJSON_GetObjectItemCaseSensitive(answer, "investigation_points");
-    size_t max = (size_t)most(((struct planning *)thought)->request->research);
-    struct texts queries = texts_read(thought, list, max, QUERY_MAX, NULL, 0);
-    struct texts points = texts_read(thought, points_list, POINTS_MAX, POINT_MAX, NULL, 0);
+    size_t max = (size_t)research_most(((struct planning *)task)->request->research);
+    struct texts queries = texts_read(task, list, max, QUERY_MAX, NULL, 0);
+    struct texts points = texts_read(task, points_list, POINTS_MAX, POINT_MAX, NULL, 0);
     if (!queries.count && (points.count || cJSON_GetArraySize(list)))
         return fail(st, DATA_LOSS, "search_queries: there is none that says anything; write at least one");
-    plan(thought, points, queries,
-         text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "plan_text"), PLAN_TEXT_MAX));
+    research_plan(task, points, queries,
+                  text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "plan_text"), PLAN_TEXT_MAX));
     return true;
 }
 
 /* The theme as a subject: its first line, cut. */
-static const char *subject_of(struct thought *thought, const char *theme)
+static const char *subject_of(struct model_task *task, const char *theme)
 {
     theme += strspn(theme, " \t\r\n");
-    char *subject = thought_text(thought, theme, SUBJECT_MAX);
+    char *subject = model_task_text(task, theme, SUBJECT_MAX);
     subject[strcspn(subject, "\r\n")] = '\0';
     return subject;
 }
 
-static void simple(struct thought *thought)
+static void fallback(struct model_task *task)
 {
     static const struct note text = {.ja = "「%s」について、次の観点から調べます: %s", .en = "Look into \"%s\": %s"};
-    const Renga__V1__ResearchStyle *style = ((struct planning *)thought)->request->research;
+    const Renga__V1__ResearchStyle *style = ((struct planning *)task)->request->research;
     struct texts points, queries;
     struct buffer names;
-    research_plan_simply(thought, style, (size_t)most(style), &points, &queries);
+    research_plan_fallback(task, style, (size_t)research_most(style), &points, &queries);
     buffer_init(&names, PLAN_TEXT_MAX / 2);
     for (size_t i = 0; i < points.count; i++)
-        buffer_printf(&names, "%s%s", i ? (thought->japanese ? "、" : "; ") : "", points.list[i]);
-    char *list = thought_text(thought, buffer_text(&names), PLAN_TEXT_MAX / 2);
+        buffer_printf(&names, "%s%s", i ? (task->japanese ? "、" : "; ") : "", points.list[i]);
+    char *list = model_task_text(task, buffer_text(&names), PLAN_TEXT_MAX / 2);
     buffer_fini(&names);
-    plan(thought, points, queries, thought_compose(thought, &text, subject_of(thought, style->theme), list));
+    research_plan(task, points, queries, model_task_compose(task, &text, subject_of(task, style->theme), list));
 }
 
 const struct plan_style research_style = {
@@ -129,13 +130,13 @@ const struct plan_style research_style = {
                       "\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"search_queries\":{\"type\":\"array\","
                       "\"items\":{\"type\":\"string\"}},\"plan_text\":{\"type\":\"string\"}},\"required\":[\"theme\","
                       "\"investigation_points\",\"search_queries\",\"plan_text\"],\"additionalProperties\":false}",
-            .fallback = {.ja = "どのテーマにも当てはまる観点か、見つかった情報源の題名から計画を作りました",
-                         .en = "the plan was made of the points that any theme has, or of the titles of sources"},
+            .fallback_note = {.ja = "どのテーマにも当てはまる観点か、見つかった情報源の題名から計画を作りました",
+                              .en = "the plan was made of the points that any theme has, or of the titles of sources"},
             .describe = describe,
-            .read = read,
-            .simple = simple,
+            .read = research_read,
+            .fallback = fallback,
             .reply = plan_reply,
         },
-    .check = check,
-    .about = about,
+    .check = research_check,
+    .about = research_about,
 };

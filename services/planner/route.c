@@ -6,8 +6,8 @@
  *      else -----------------> a model decides; without a model the existing draft ends the run */
 #include "planner_priv.h"
 
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define ACTION(name)       RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
 
 struct routing {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__RouteRequest *request;
     Renga__V1__RouteResponse_Closure reply;
     Renga__V1__RouteResponse response;
@@ -49,7 +49,7 @@ static int32_t enough_data(const Renga__V1__RouteRequest *request)
     return request->min_data_count ? request->min_data_count : DATA_DEFAULT;
 }
 
-static bool check_progress(const Renga__V1__ResearchProgress *progress, struct status *st)
+static bool route_check_progress(const Renga__V1__ResearchProgress *progress, struct status *st)
 {
     if (progress->data_count < 0)
         return fail_field(st, "progress.data_count", "is %d; it counts sources", progress->data_count);
@@ -63,7 +63,7 @@ static bool check(const Renga__V1__RouteRequest *request, struct status *st)
         return fail_field(st, "plan", "is missing; give the plan of the research");
     if (request->iteration < 0)
         return fail_field(st, "iteration", "is %d; it counts steps", request->iteration);
-    return research_plan_fits(request->plan, "plan", st) && check_progress(progress_of(request), st) &&
+    return research_plan_fits(request->plan, "plan", st) && route_check_progress(progress_of(request), st) &&
            text_fits(st, "feedback", request->feedback, CHECK_FEEDBACK_MAX) &&
            number_fits(st, "max_iterations", request->max_iterations, ITERATIONS_MAX) &&
            number_fits(st, "min_data_count", request->min_data_count, DATA_MAX) &&
@@ -73,14 +73,14 @@ static bool check(const Renga__V1__RouteRequest *request, struct status *st)
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 
-static void choose(struct thought *thought, Renga__V1__NextAction action, char *reasoning)
+static void choose(struct model_task *task, Renga__V1__NextAction action, char *reasoning)
 {
-    struct routing *routing = (struct routing *)thought;
+    struct routing *routing = (struct routing *)task;
     routing->response.next_action = action;
     routing->response.reasoning = reasoning;
 }
 
-static bool choose_by_rule(struct thought *thought)
+static bool choose_by_rule(struct model_task *task)
 {
     static const struct note none_left = {.ja = "反復の上限（%s回）に達しました。",
                                           .en = "All %s iterations have been used."};
@@ -88,26 +88,26 @@ static bool choose_by_rule(struct thought *thought)
                                            .en = "There is too little data: results found: %s, needed: %s."};
     static const struct note no_draft = {.ja = "十分なデータ（%s件）が集まったので、ドラフトを作成します。",
                                          .en = "There is enough data (results found: %s) to write a draft from."};
-    const Renga__V1__RouteRequest *request = ((struct routing *)thought)->request;
+    const Renga__V1__RouteRequest *request = ((struct routing *)task)->request;
     int32_t count = progress_of(request)->data_count;
-    const char *found = thought_printf(thought, "%d", count);
+    const char *found = model_task_printf(task, "%d", count);
     if (request->iteration >= iterations_max(request)) {
-        const char *most = thought_printf(thought, "%d", iterations_max(request));
-        choose(thought, ACTION(END), thought_compose(thought, &none_left, most, NULL));
+        const char *most = model_task_printf(task, "%d", iterations_max(request));
+        choose(task, ACTION(END), model_task_compose(task, &none_left, most, NULL));
     } else if (count < enough_data(request)) {
-        const char *enough = thought_printf(thought, "%d", enough_data(request));
-        choose(thought, ACTION(RESEARCH), thought_compose(thought, &too_little, found, enough));
+        const char *enough = model_task_printf(task, "%d", enough_data(request));
+        choose(task, ACTION(RESEARCH), model_task_compose(task, &too_little, found, enough));
     } else if (!request->has_draft) {
-        choose(thought, ACTION(WRITE), thought_compose(thought, &no_draft, found, NULL));
+        choose(task, ACTION(WRITE), model_task_compose(task, &no_draft, found, NULL));
     }
-    return ((struct routing *)thought)->response.next_action != ACTION(UNSPECIFIED);
+    return ((struct routing *)task)->response.next_action != ACTION(UNSPECIFIED);
 }
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
-static void describe_plan(struct thought *thought, cJSON *values, const Renga__V1__ResearchPlan *plan)
+static void describe_plan(struct model_task *task, cJSON *values, const Renga__V1__ResearchPlan *plan)
 {
-    (void)thought;
+    (void)task;
     cJSON *shown = cJSON_AddObjectToObject(values, "plan");
     cJSON_AddStringToObject(shown, "theme", plan->theme);
     cJSON *points = cJSON_AddArrayToObject(shown, "investigation_points");
@@ -119,67 +119,67 @@ static void describe_plan(struct thought *thought, cJSON *values, const Renga__V
     cJSON_AddStringToObject(shown, "plan_text", plan->plan_text);
 }
 
-static void describe(struct thought *thought, cJSON *values)
+static void route_describe(struct model_task *task, cJSON *values)
 {
-    const Renga__V1__RouteRequest *request = ((struct routing *)thought)->request;
+    const Renga__V1__RouteRequest *request = ((struct routing *)task)->request;
     const Renga__V1__ResearchProgress *progress = progress_of(request);
-    describe_plan(thought, values, request->plan);
+    describe_plan(task, values, request->plan);
     cJSON *shown = cJSON_AddObjectToObject(values, "progress");
     cJSON_AddNumberToObject(shown, "data_count", progress->data_count);
     cJSON_AddNumberToObject(shown, "data_quality", progress->data_quality);
     cJSON_AddNumberToObject(shown, "coverage", progress->coverage);
     cJSON_AddBoolToObject(values, "has_draft", request->has_draft);
-    text_describe(thought, values, "feedback", request->feedback);
-    text_describe(thought, values, "human_input", request->human_input);
+    text_describe(task, values, "feedback", request->feedback);
+    text_describe(task, values, "human_input", request->human_input);
     cJSON_AddNumberToObject(values, "iteration", request->iteration);
     cJSON_AddNumberToObject(values, "max_iterations", iterations_max(request));
     cJSON_AddNumberToObject(values, "min_data_count", enough_data(request));
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool route_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
     const char *word = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "next_action"));
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (word && strcmp(word, choices[i].word) == 0) {
-            choose(thought, choices[i].action,
-                   text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "reasoning"), REASONING_MAX));
+            choose(task, choices[i].action,
+                   text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "reasoning"), REASONING_MAX));
             return true;
         }
     return fail(st, DATA_LOSS, "next_action: must be \"research\", \"write\" or \"end\"");
 }
 
 /* Requests that the rules do not decide have a draft, so the run ends. */
-static void simple(struct thought *thought)
+static void route_fallback(struct model_task *task)
 {
     static const struct note ends = {.ja = "ドラフトがあるので、ここで終了します。",
                                      .en = "There is a draft, so the run ends with it."};
-    choose(thought, ACTION(END), UNCONST(thought_say(thought, &ends)));
+    choose(task, ACTION(END), UNCONST(model_task_note_text(task, &ends)));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void answer(struct thought *thought)
+static void route_answer(struct model_task *task)
 {
-    struct routing *routing = (struct routing *)thought;
+    struct routing *routing = (struct routing *)task;
     Renga__V1__RouteResponse *response = &routing->response;
-    response->usage = &thought->usage;
-    response->model = UNCONST(thought->model);
-    response->degradations = thought->degradations;
-    response->n_degradations = thought->degradation_count;
-    routing->reply(response, thought->call);
+    response->usage = &task->usage;
+    response->model = UNCONST(task->model);
+    response->degradations = task->degradations;
+    response->n_degradations = task->degradation_count;
+    routing->reply(response, task->call);
 }
 
-static const struct thought_kind route_kind = {
+static const struct model_task_kind route_kind = {
     .name = "route",
     .part = "route",
     .schema = "{\"type\":\"object\",\"properties\":{\"next_action\":{\"type\":\"string\",\"enum\":[\"research\","
               "\"write\",\"end\"]},\"reasoning\":{\"type\":\"string\"}},\"required\":[\"next_action\",\"reasoning\"],"
               "\"additionalProperties\":false}",
-    .fallback = {.ja = "今あるドラフトで終了します", .en = "the run ends with the draft that is there"},
-    .describe = describe,
-    .read = read,
-    .simple = simple,
-    .reply = answer,
+    .fallback_note = {.ja = "今あるドラフトで終了します", .en = "the run ends with the draft that is there"},
+    .describe = route_describe,
+    .read = route_read,
+    .fallback = route_fallback,
+    .reply = route_answer,
 };
 
 void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1__RouteRequest *request,
@@ -190,16 +190,16 @@ void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1
         rpc_fail(call, &st);
         return;
     }
-    struct routing *routing = thought_create(call, sizeof *routing);
+    struct routing *routing = model_task_create(call, sizeof *routing);
     if (!routing)
         return;
     routing->request = request;
     routing->reply = reply;
     renga__v1__route_response__init(&routing->response);
-    thought_init(&routing->thought, &route_kind, &planner->thinker, call, request->prompting, request->origin,
-                 request->plan->theme);
-    if (choose_by_rule(&routing->thought))
-        thought_rule(&routing->thought);
+    model_task_init(&routing->task, &route_kind, &planner->client, call, request->prompting, request->origin,
+                    request->plan->theme);
+    if (choose_by_rule(&routing->task))
+        model_task_rule(&routing->task);
     else
-        thought_start(&routing->thought);
+        model_task_start(&routing->task);
 }

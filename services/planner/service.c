@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-static void plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,
-                 Renga__V1__PlanResponse_Closure reply, void *data)
+static void service_plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,
+                         Renga__V1__PlanResponse_Closure reply, void *data)
 {
     plan_begin((struct planner *)self, data, request, reply);
 }
@@ -24,7 +24,7 @@ static void route(Renga__V1__Planner_Service *self, const Renga__V1__RouteReques
 
 static const Renga__V1__Planner_Service functions = {
     .base = {.descriptor = &renga__v1__planner__descriptor, .invoke = rpc_service_invoke},
-    .plan = plan,
+    .plan = service_plan,
     .improve_queries = improve_queries,
     .route = route,
 };
@@ -37,7 +37,7 @@ static ProtobufCService *planner_create(const struct service_context *context, s
         return NULL;
     }
     planner->base = functions;
-    thinker_init(&planner->thinker, "planner", planner_prompts, context);
+    model_client_init(&planner->client, "planner", planner_prompts, context);
     return &planner->base.base;
 }
 
@@ -47,7 +47,7 @@ static void planner_destroy(ProtobufCService *service)
 }
 
 const struct option planner_options[] = {
-    THINKER_OPTIONS("planner"),
+    MODEL_CLIENT_OPTIONS("planner"),
     {.name = NULL},
 };
 

@@ -91,7 +91,7 @@ static const struct option options[] = {
      .max = 30 * DAY_MS,
      .unit = "DURATION",
      .help = "How long to wait for an answer; then the run is cancelled."},
-    PATIENCE_OPTION(", from the last event on that came. With --connect."),
+    RECONNECT_OPTION(", from the last event on that came. With --connect."),
     {0},
 };
 
@@ -143,13 +143,13 @@ static const struct ace_verb *ace_refuse_verb(const char *name, const char *acti
 
 static const struct ace_verb *ace_find_verb(const struct ace *ace)
 {
-    const char *const *arguments = ace->way.arguments;
-    const char *action = ace->way.argument_count > 1 ? arguments[1] : "show";
+    const char *const *arguments = ace->client.arguments;
+    const char *action = ace->client.argument_count > 1 ? arguments[1] : "show";
     for (size_t i = 0; i < VERB_COUNT; i++) {
         const struct ace_verb *verb = &verbs[i];
         if (strcmp(verb->name, arguments[0]) != 0 || (verb->action && strcmp(verb->action, action) != 0))
             continue;
-        size_t words = verb->action ? 2 : 1, given = ace->way.argument_count;
+        size_t words = verb->action ? 2 : 1, given = ace->client.argument_count;
         if (given >= words + verb->min && given <= words + verb->max)
             return verb;
         fprintf(stderr, "Usage: " ACE " %s%s%s%s%s\n", verb->name, verb->action ? " " : "",
@@ -166,10 +166,10 @@ struct ace_kept {
     const ProtobufCMessage *message;
 };
 
-static void ace_answer_came(struct orchestra *way, const ProtobufCMessage *message, void *data)
+static void ace_answer_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct ace_kept *kept = data;
-    (void)way;
+    (void)client;
     kept->message = rpc_message_copy(kept->memory, message);
 }
 
@@ -177,9 +177,10 @@ const ProtobufCMessage *ace_ask(struct ace *ace, ProtobufCService *service, cons
                                 const ProtobufCMessage *request)
 {
     struct ace_kept kept = {.memory = &ace->memory};
-    if (!orchestra_try_service(&ace->way, service, method, request, config_duration_ms(ace->way.config, "timeout"),
-                               ace_answer_came, &kept)) {
-        orchestra_report(&ace->way);
+    if (!orchestrator_client_try_service(&ace->client, service, method, request,
+                                         config_duration_ms(ace->client.config, "timeout"), ace_answer_received,
+                                         &kept)) {
+        orchestrator_client_report(&ace->client);
         return NULL;
     }
     if (!kept.message)
@@ -236,20 +237,20 @@ void ace_add_usage(Renga__V1__Usage *sum, const Renga__V1__Usage *usage)
 
 static bool ace_open(struct ace *ace, struct daemon_process *process, const struct config *config)
 {
-    struct status *st = &ace->way.status;
-    ace->way = (struct orchestra){.command = ACE, .process = process, .config = config};
-    ace->way.arguments = command_arguments(config, ACE, 1, 103, "give run, learn, eval or playbook, and a dataset",
-                                           &ace->way.argument_count);
-    if (!ace->way.arguments)
+    struct status *st = &ace->client.status;
+    ace->client = (struct orchestrator_client){.command = ACE, .process = process, .config = config};
+    ace->client.arguments = command_arguments(config, ACE, 1, 103, "give run, learn, eval or playbook, and a dataset",
+                                              &ace->client.argument_count);
+    if (!ace->client.arguments)
         return false;
     ace->quiet = config_boolean(config, "quiet");
-    ace->way.json = config_boolean(config, "json");
-    ace->way.terminal = !ace->way.json && command_on_terminal();
-    ace->way.colours = !ace->way.json && command_in_colours();
-    ace->way.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, st);
+    ace->client.json = config_boolean(config, "json");
+    ace->client.terminal = !ace->client.json && command_on_terminal();
+    ace->client.colours = !ace->client.json && command_in_colours();
+    ace->client.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, st);
     ace->generator = process_stub(process, &renga__v1__ace_generator__descriptor, st);
     ace->tool_runner = process_stub(process, &renga__v1__tool_runner__descriptor, st);
-    if (ace->way.orchestrator && ace->generator && ace->tool_runner)
+    if (ace->client.orchestrator && ace->generator && ace->tool_runner)
         return true;
     fprintf(stderr, ACE ": %s\n", st->text);
     return false;
@@ -264,10 +265,10 @@ static int ace_work(struct daemon_process *process, const struct config *config)
     if (!verb)
         return COMMAND_USAGE;
     size_t words = verb->action ? 2 : 1;
-    if (ace.way.argument_count > words) {
-        ace.dataset = ace.way.arguments[words];
-        ace.rest = ace.way.arguments + words + 1;
-        ace.rest_count = ace.way.argument_count - words - 1;
+    if (ace.client.argument_count > words) {
+        ace.dataset = ace.client.arguments[words];
+        ace.rest = ace.client.arguments + words + 1;
+        ace.rest_count = ace.client.argument_count - words - 1;
     }
     arena_init(&ace.memory, NULL, 0, ACE_MEMORY);
     int code = verb->run(&ace);

@@ -4,8 +4,8 @@
 #define RENGA_ACE_H
 
 #include "live.h"
-#include "orchestra.h"
-#include "patience.h"
+#include "orchestrator_client.h"
+#include "reconnect.h"
 
 #include "renga/v1/ace.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
@@ -17,8 +17,8 @@
 #define ACE_REQUEST_ID 129 /* bytes, with the NUL */
 
 struct ace {
-    struct orchestra way;        /* first: the arguments, how things are shown, and calls */
-    ProtobufCService *generator; /* AceGenerator */
+    struct orchestrator_client client; /* first: the arguments, how things are shown, and calls */
+    ProtobufCService *generator;       /* AceGenerator */
     ProtobufCService *tool_runner;
     const char *dataset;
     const char *const *rest; /* arguments behind the dataset */
@@ -117,7 +117,7 @@ void ace_ledger_close(struct ace_ledger *ledger, bool done);
 struct ace_learning {
     struct command_call call; /* first */
     struct ace *ace;
-    struct patience patience;
+    struct reconnect reconnect;
     struct ace_ledger ledger;
     struct ace_samples samples, measured;
     enum ace_stage stage;

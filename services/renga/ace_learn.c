@@ -13,14 +13,14 @@
 
 /* ---- a request --------------------------------------------------------------------------------------------------- */
 
-static void ace_event_came(const Renga__V1__AdaptEvent *event, void *data)
+static void ace_event_received(const Renga__V1__AdaptEvent *event, void *data)
 {
     struct ace_learning *learning = ((struct rpc_client_call *)data)->owner;
     if (!event) {
         command_call_ended(&learning->call);
         return;
     }
-    patience_heard(&learning->patience);
+    reconnect_succeeded(&learning->reconnect);
     if (event->event_id)
         learning->how.after_event_id = event->event_id;
     if (event->event_case == RENGA__V1__ADAPT_EVENT__EVENT_ACCEPTED && !*learning->run_id) {
@@ -38,7 +38,7 @@ static void ace_event_came(const Renga__V1__AdaptEvent *event, void *data)
 static void ace_adapt_begin(struct command_call *call)
 {
     struct ace_learning *learning = (struct ace_learning *)call;
-    renga__v1__ace_generator__adapt(learning->ace->generator, &learning->request, ace_event_came, &call->call);
+    renga__v1__ace_generator__adapt(learning->ace->generator, &learning->request, ace_event_received, &call->call);
 }
 
 /* A run that an interrupted command has left goes on. It is no fault if it is at work, or unknown by now. */
@@ -49,13 +49,13 @@ static void ace_resume_run(struct ace_learning *learning)
     if (!run)
         return;
     request.run_id = command_text(run);
-    orchestra_try(&learning->ace->way, "ResumeRun", &request.base, SOON_MS, NULL, NULL);
+    orchestrator_client_try(&learning->ace->client, "ResumeRun", &request.base, SOON_MS, NULL, NULL);
     snprintf(learning->run_id, sizeof learning->run_id, "%s", run);
 }
 
 static void ace_prepare(struct ace_learning *learning, const struct ace_samples *samples, size_t count)
 {
-    const struct config *config = learning->ace->way.config;
+    const struct config *config = learning->ace->client.config;
     bool learns = learning->stage == ACE_LEARN, online = strcmp(config_string(config, "mode"), "online") == 0;
     renga__v1__adapt_request__init(&learning->request);
     renga__v1__agent_options__init(&learning->how);
@@ -82,17 +82,17 @@ static void ace_prepare(struct ace_learning *learning, const struct ace_samples 
 /* A suite that falls silent is asked again from the last event on. */
 static bool ace_wait(struct ace_learning *learning)
 {
-    struct orchestra *way = &learning->ace->way;
+    struct orchestrator_client *client = &learning->ace->client;
     learning->call.begin = ace_adapt_begin;
     learning->call.cancels = true;
     for (;;) {
-        command_call_prepare(&learning->call, way->process, config_duration_ms(way->config, "timeout"));
+        command_call_prepare(&learning->call, client->process, config_duration_ms(client->config, "timeout"));
         if (command_call_wait(&learning->call) && learning->result)
             return true;
-        way->status = learning->call.call.status;
+        client->status = learning->call.call.status;
         ace_view_erase(learning);
-        if (command_interrupted() || way->status.code != UNAVAILABLE || !config_string(way->config, CONNECT) ||
-            !patience_again(&learning->patience))
+        if (command_interrupted() || client->status.code != UNAVAILABLE || !config_string(client->config, CONNECT) ||
+            !reconnect_retry(&learning->reconnect))
             return false;
     }
 }
@@ -100,18 +100,18 @@ static bool ace_wait(struct ace_learning *learning)
 static void ace_cancel(struct ace_learning *learning)
 {
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
-    struct orchestra *way = &learning->ace->way;
-    struct status told = way->status;
+    struct orchestrator_client *client = &learning->ace->client;
+    struct status told = client->status;
     request.run_id = learning->run_id;
     request.reason = command_text("the person who waited for it went away");
     if (*learning->run_id)
-        orchestra_try(way, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
-    way->status = told;
+        orchestrator_client_try(client, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
+    client->status = told;
 }
 
 static int ace_failed(struct ace_learning *learning)
 {
-    const struct status *status = &learning->ace->way.status;
+    const struct status *status = &learning->ace->client.status;
     bool interrupted = command_interrupted();
     command_call_report(&learning->call, ACE);
     if (interrupted || status->code == DEADLINE_EXCEEDED)
@@ -188,7 +188,7 @@ static int ace_go_through(struct ace_learning *learning, enum ace_stage stage, c
 /* Everything that makes it this learning and no other. */
 static void ace_open_ledger(struct ace_learning *learning, bool learns)
 {
-    const struct config *config = learning->ace->way.config;
+    const struct config *config = learning->ace->client.config;
     const char *connect = config_string(config, CONNECT), *model = config_string(config, "model");
     char identity[1024];
     snprintf(identity, sizeof identity,
@@ -203,10 +203,10 @@ static void ace_open_ledger(struct ace_learning *learning, bool learns)
 static bool ace_read_files(struct ace_learning *learning, bool learns)
 {
     struct ace *ace = learning->ace;
-    const char *measured = config_string(ace->way.config, "measure");
+    const char *measured = config_string(ace->client.config, "measure");
     struct status st = {0};
-    bool online = strcmp(config_string(ace->way.config, "mode"), "online") == 0;
-    if (online && config_integer(ace->way.config, "epochs") != 1)
+    bool online = strcmp(config_string(ace->client.config, "mode"), "online") == 0;
+    if (online && config_integer(ace->client.config, "epochs") != 1)
         fail(&st, INVALID_ARGUMENT, "--epochs goes with --mode offline; online goes through the samples once");
     else if (measured && !learns)
         fail(&st, INVALID_ARGUMENT, "--measure goes with learn; eval measures its samples");
@@ -217,13 +217,13 @@ static bool ace_read_files(struct ace_learning *learning, bool learns)
     return false;
 }
 
-static int ace_adapt(struct ace *ace, bool learns)
+static int ace_learn_adapt(struct ace *ace, bool learns)
 {
-    struct ace_learning learning = {.ace = ace, .patience = {.orchestra = &ace->way}};
+    struct ace_learning learning = {.ace = ace, .reconnect = {.client = &ace->client}};
     int code = COMMAND_OK;
     if (!ace_read_files(&learning, learns))
         return COMMAND_USAGE;
-    learning.verbose = config_boolean(ace->way.config, "verbose");
+    learning.verbose = config_boolean(ace->client.config, "verbose");
     for (int stage = 0; stage < ACE_STAGES; stage++)
         renga__v1__adapt_result__init(&learning.sums[stage]);
     renga__v1__usage__init(&learning.usage);
@@ -233,7 +233,8 @@ static int ace_adapt(struct ace *ace, bool learns)
     if (learns && learning.measured.count)
         code = ace_go_through(&learning, ACE_BEFORE, &learning.measured, 1);
     if (code == COMMAND_OK && learns)
-        code = ace_go_through(&learning, ACE_LEARN, &learning.samples, (int)config_integer(ace->way.config, "epochs"));
+        code =
+            ace_go_through(&learning, ACE_LEARN, &learning.samples, (int)config_integer(ace->client.config, "epochs"));
     if (code == COMMAND_OK && learns && learning.measured.count)
         code = ace_go_through(&learning, ACE_AFTER, &learning.measured, 1);
     if (code == COMMAND_OK)
@@ -244,10 +245,10 @@ static int ace_adapt(struct ace *ace, bool learns)
 
 int ace_learn(struct ace *ace)
 {
-    return ace_adapt(ace, true);
+    return ace_learn_adapt(ace, true);
 }
 
 int ace_eval(struct ace *ace)
 {
-    return ace_adapt(ace, false);
+    return ace_learn_adapt(ace, false);
 }

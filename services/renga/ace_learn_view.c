@@ -1,8 +1,8 @@
 /* A learning as it goes, on a terminal a line that is drawn anew, and its figures at the end. */
 #include "ace.h"
 
-#include "base/json_writer.h"
 #include "rpc/message_json.h"
+#include "json/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const char *ace_stage_word(const struct ace_learning *learning)
 
 /* ---- as it goes -------------------------------------------------------------------------------------------------- */
 
-static const char *ace_verdict_word(const Renga__V1__AdaptedSample *sample)
+static const char *ace_learn_view_verdict_word(const Renga__V1__AdaptedSample *sample)
 {
     return *sample->error_message                                        ? "failed"
            : sample->verdict == RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD ? "right"
@@ -32,7 +32,7 @@ static void ace_view_line(const struct ace_learning *learning, const Renga__V1__
     const char *text = *sample->error_message ? sample->error_message : sample->answer;
     fprintf(stderr, "%s %d: ", ace_stage_word(learning), learning->epoch);
     show_text_on(stderr, sample->id);
-    fprintf(stderr, ": %s, revision %" PRId64 ": ", ace_verdict_word(sample), sample->revision);
+    fprintf(stderr, ": %s, revision %" PRId64 ": ", ace_learn_view_verdict_word(sample), sample->revision);
     char first[161];
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, "\n"), text);
     show_text_on(stderr, first);
@@ -46,10 +46,10 @@ static void ace_view_draw(struct ace_learning *learning, const Renga__V1__Adapte
     char line[LINE_SIZE];
     size_t width = live_back(&learning->live);
     snprintf(line, sizeof line, "%s, epoch %d: %zu of %zu samples; %s: %s; revision %" PRId64, ace_stage_word(learning),
-             learning->epoch, learning->done, count, sample->id, ace_verdict_word(sample), sample->revision);
-    fputs(colour(&learning->ace->way, DIM), stdout);
+             learning->epoch, learning->done, count, sample->id, ace_learn_view_verdict_word(sample), sample->revision);
+    fputs(colour(&learning->ace->client, DIM), stdout);
     size_t columns = live_print(line, width);
-    fputs(colour(&learning->ace->way, PLAIN), stdout);
+    fputs(colour(&learning->ace->client, PLAIN), stdout);
     live_end_line(&learning->live, columns);
     fflush(stdout);
 }
@@ -57,9 +57,9 @@ static void ace_view_draw(struct ace_learning *learning, const Renga__V1__Adapte
 void ace_view_sample(struct ace_learning *learning, const Renga__V1__AdaptedSample *sample)
 {
     const struct ace *ace = learning->ace;
-    if (ace->way.json)
+    if (ace->client.json)
         message_print_json(&sample->base);
-    else if (ace->way.terminal && !ace->quiet)
+    else if (ace->client.terminal && !ace->quiet)
         ace_view_draw(learning, sample);
     else if (learning->verbose)
         ace_view_line(learning, sample);
@@ -79,9 +79,10 @@ static void ace_view_share(const struct ace_learning *learning, const char *titl
     char share[128];
     const Renga__V1__AdaptResult *sum = &learning->sums[stage];
     ace_put_share(share, sizeof share, sum->correct, sum->judged);
-    printf("%-10s %s%s%s", title, colour(&learning->ace->way, BOLD), share, colour(&learning->ace->way, PLAIN));
+    printf("%-10s %s%s%s", title, colour(&learning->ace->client, BOLD), share, colour(&learning->ace->client, PLAIN));
     if (sum->failed)
-        printf("; %s%d failed%s", colour(&learning->ace->way, RED), sum->failed, colour(&learning->ace->way, PLAIN));
+        printf("; %s%d failed%s", colour(&learning->ace->client, RED), sum->failed,
+               colour(&learning->ace->client, PLAIN));
     putchar('\n');
 }
 
@@ -132,7 +133,7 @@ void ace_view_end(struct ace_learning *learning)
 {
     bool learns = learning->stage != ACE_BEFORE;
     char cost[128];
-    if (learning->ace->way.json) {
+    if (learning->ace->client.json) {
         ace_view_json(learning);
         return;
     }
@@ -148,7 +149,8 @@ void ace_view_end(struct ace_learning *learning)
         ace_view_playbook(&learning->sums[ACE_LEARN]);
     ace_put_cost(cost, sizeof cost, &learning->usage);
     if (!learning->ace->quiet)
-        printf("%s%-10s %s%s\n", colour(&learning->ace->way, DIM), "cost", cost, colour(&learning->ace->way, PLAIN));
+        printf("%s%-10s %s%s\n", colour(&learning->ace->client, DIM), "cost", cost,
+               colour(&learning->ace->client, PLAIN));
     if (learning->resumed)
         fprintf(stderr, ACE ": %" PRId64 " parts had been done before, and were not paid again\n", learning->resumed);
 }

@@ -5,10 +5,10 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/random.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <inttypes.h>
 #include <openssl/evp.h>

@@ -39,7 +39,7 @@ const Renga__V1__GetPlaybookResponse *ace_get_playbook(struct ace *ace, int64_t 
 
 int ace_exit(const struct ace *ace)
 {
-    return ace->way.status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
+    return ace->client.status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
 }
 
 /* "[shr-00001] +3 −1  CONTENT": on a terminal in lines that fit, in a pipe cells between tabs. */
@@ -50,7 +50,7 @@ static void ace_show_bullet(const struct ace *ace, const Renga__V1__Bullet *bull
     for (char *c = content; *c; c++)
         if (*c == '\n' || *c == '\t')
             *c = ' ';
-    if (!ace->way.terminal) {
+    if (!ace->client.terminal) {
         show_text(bullet->id);
         printf("\t%d\t%d\t", bullet->helpful, bullet->harmful);
         show_text(bullet->section);
@@ -59,24 +59,24 @@ static void ace_show_bullet(const struct ace *ace, const Renga__V1__Bullet *bull
         putchar('\n');
         return;
     }
-    printf("  %s", colour(&ace->way, DIM));
+    printf("  %s", colour(&ace->client, DIM));
     show_text(bullet->id);
-    printf("%s %s+%d%s %s−%d%s\n      ", colour(&ace->way, PLAIN), colour(&ace->way, GREEN), bullet->helpful,
-           colour(&ace->way, PLAIN), colour(&ace->way, bullet->harmful ? RED : DIM), bullet->harmful,
-           colour(&ace->way, PLAIN));
+    printf("%s %s+%d%s %s−%d%s\n      ", colour(&ace->client, PLAIN), colour(&ace->client, GREEN), bullet->helpful,
+           colour(&ace->client, PLAIN), colour(&ace->client, bullet->harmful ? RED : DIM), bullet->harmful,
+           colour(&ace->client, PLAIN));
     wrap_text(content, 6, command_terminal_width(), false);
 }
 
-static void ace_show_bullets(const struct ace *ace, const Renga__V1__GetPlaybookResponse *playbook)
+static void ace_playbook_show_bullets(const struct ace *ace, const Renga__V1__GetPlaybookResponse *playbook)
 {
     const char *section = NULL;
     for (size_t i = 0; i < playbook->n_bullets; i++) {
         const Renga__V1__Bullet *bullet = playbook->bullets[i];
-        if (ace->way.terminal && (!section || strcmp(section, bullet->section) != 0)) {
+        if (ace->client.terminal && (!section || strcmp(section, bullet->section) != 0)) {
             section = bullet->section;
-            fputs(colour(&ace->way, BOLD), stdout);
+            fputs(colour(&ace->client, BOLD), stdout);
             show_text(section);
-            printf("%s\n", colour(&ace->way, PLAIN));
+            printf("%s\n", colour(&ace->client, PLAIN));
         }
         ace_show_bullet(ace, bullet);
     }
@@ -92,16 +92,16 @@ int ace_playbook_show(struct ace *ace)
         ace_get_playbook(ace, revision, RENGA__V1__PLAYBOOK_FORMAT__PLAYBOOK_FORMAT_UNSPECIFIED);
     if (!playbook)
         return ace_exit(ace);
-    if (ace->way.json) {
+    if (ace->client.json) {
         message_print_json(&playbook->base);
         return COMMAND_OK;
     }
-    ace_show_bullets(ace, playbook);
+    ace_playbook_show_bullets(ace, playbook);
     if (!ace->quiet)
-        fprintf(ace->way.terminal ? stdout : stderr,
-                "%srevision %" PRId64 " of %s: %zu %s, about %" PRId64 " tokens%s\n", colour(&ace->way, DIM),
+        fprintf(ace->client.terminal ? stdout : stderr,
+                "%srevision %" PRId64 " of %s: %zu %s, about %" PRId64 " tokens%s\n", colour(&ace->client, DIM),
                 playbook->revision, time_text(playbook->updated_ms, time), playbook->n_bullets,
-                ACE_BULLETS(playbook->n_bullets), playbook->tokens, colour(&ace->way, PLAIN));
+                ACE_BULLETS(playbook->n_bullets), playbook->tokens, colour(&ace->client, PLAIN));
     if (playbook->n_proposals)
         fprintf(stderr, ACE ": proposed changes that wait for you: %zu; 'renga ace playbook proposals %s'\n",
                 playbook->n_proposals, ace->dataset);
@@ -113,14 +113,14 @@ int ace_playbook_search(struct ace *ace)
     Renga__V1__SearchPlaybookRequest request = RENGA__V1__SEARCH_PLAYBOOK_REQUEST__INIT;
     request.dataset = command_text(ace->dataset);
     request.query = command_text(ace->rest[0]);
-    request.limit = (int32_t)config_integer(ace->way.config, "top_k");
+    request.limit = (int32_t)config_integer(ace->client.config, "top_k");
     const Renga__V1__SearchPlaybookResponse *found =
         (const Renga__V1__SearchPlaybookResponse *)ace_ask(ace, ace->tool_runner, "SearchPlaybook", &request.base);
     if (!found)
         return ace_exit(ace);
-    if (ace->way.json)
+    if (ace->client.json)
         message_print_json(&found->base);
-    for (size_t i = 0; i < found->n_hits && !ace->way.json; i++)
+    for (size_t i = 0; i < found->n_hits && !ace->client.json; i++)
         ace_show_bullet(ace, found->hits[i]->bullet);
     if (!found->n_hits)
         fprintf(stderr, ACE ": no bullet of '%s' fits\n", ace->dataset);
@@ -132,7 +132,7 @@ int ace_playbook_search(struct ace *ace)
 static void ace_prepare_put(const struct ace *ace, Renga__V1__PutPlaybookRequest *request, char name[ACE_REQUEST_ID],
                             const char *what)
 {
-    const char *reason = config_string(ace->way.config, "reason");
+    const char *reason = config_string(ace->client.config, "reason");
     renga__v1__put_playbook_request__init(request);
     ace_name_request(name, what);
     request->dataset = command_text(ace->dataset);
@@ -142,7 +142,7 @@ static void ace_prepare_put(const struct ace *ace, Renga__V1__PutPlaybookRequest
 
 static int ace_show_put(const struct ace *ace, const Renga__V1__PutPlaybookResponse *response)
 {
-    if (ace->way.json)
+    if (ace->client.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
         printf("revision %" PRId64 ": %d %s, about %" PRId64 " tokens\n", response->revision, response->bullets,
@@ -153,7 +153,7 @@ static int ace_show_put(const struct ace *ace, const Renga__V1__PutPlaybookRespo
 int ace_playbook_undo(struct ace *ace)
 {
     Renga__V1__RestorePlaybookRequest request = RENGA__V1__RESTORE_PLAYBOOK_REQUEST__INIT;
-    const char *reason = config_string(ace->way.config, "reason");
+    const char *reason = config_string(ace->client.config, "reason");
     char name[ACE_REQUEST_ID];
     int64_t revision = 0;
     if (ace->rest_count && !ace_read_revision(ace, ace->rest[0], &revision))
@@ -172,7 +172,7 @@ int ace_playbook_undo(struct ace *ace)
         (const Renga__V1__RestorePlaybookResponse *)ace_ask(ace, ace->tool_runner, "RestorePlaybook", &request.base);
     if (!response)
         return ace_exit(ace);
-    if (ace->way.json)
+    if (ace->client.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
         printf("revision %" PRId64 ": %d %s, as in revision %" PRId64 "\n", response->revision, response->bullets,
@@ -183,7 +183,7 @@ int ace_playbook_undo(struct ace *ace)
 static bool ace_is_json(const struct ace *ace, const char *path)
 {
     size_t length = path ? strlen(path) : 0;
-    return strcmp(config_string(ace->way.config, "format"), "json") == 0 ||
+    return strcmp(config_string(ace->client.config, "format"), "json") == 0 ||
            (length > 5 && strcmp(path + length - 5, ".json") == 0);
 }
 
@@ -201,7 +201,7 @@ int ace_playbook_import(struct ace *ace)
         return COMMAND_USAGE;
     }
     ace_prepare_put(ace, &request, name, "import");
-    request.replace = config_boolean(ace->way.config, "replace");
+    request.replace = config_boolean(ace->client.config, "replace");
     request.text = command_text(buffer_text(&text));
     request.format = ace_is_json(ace, path) ? RENGA__V1__PLAYBOOK_FORMAT__PLAYBOOK_FORMAT_JSON
                                             : RENGA__V1__PLAYBOOK_FORMAT__PLAYBOOK_FORMAT_TEXT;
@@ -222,7 +222,7 @@ int ace_playbook_import(struct ace *ace)
 
 int ace_playbook_export(struct ace *ace)
 {
-    const char *output = config_string(ace->way.config, "output");
+    const char *output = config_string(ace->client.config, "output");
     struct status st = {0};
     int64_t revision = 0;
     if (ace->rest_count && !ace_read_revision(ace, ace->rest[0], &revision))
@@ -249,7 +249,7 @@ int ace_playbook_export(struct ace *ace)
 int ace_playbook_delete(struct ace *ace)
 {
     Renga__V1__DeletePlaybookRequest request = RENGA__V1__DELETE_PLAYBOOK_REQUEST__INIT;
-    if (!config_boolean(ace->way.config, "yes")) {
+    if (!config_boolean(ace->client.config, "yes")) {
         fprintf(stderr, ACE ": the playbook '%s' would be gone with its history; --yes does it\n", ace->dataset);
         return COMMAND_USAGE;
     }
@@ -258,7 +258,7 @@ int ace_playbook_delete(struct ace *ace)
         (const Renga__V1__DeletePlaybookResponse *)ace_ask(ace, ace->tool_runner, "DeletePlaybook", &request.base);
     if (!response)
         return ace_exit(ace);
-    if (ace->way.json)
+    if (ace->client.json)
         message_print_json(&response->base);
     else if (!ace->quiet)
         printf("%d %s removed\n", response->bullets, ACE_BULLETS(response->bullets));
@@ -277,9 +277,9 @@ static void ace_show_proposal(const struct ace *ace, const Renga__V1__PlaybookPr
                               const Renga__V1__GetPlaybookResponse *playbook)
 {
     const Renga__V1__PlaybookOperation *operation = proposal->operation;
-    fputs(colour(&ace->way, BOLD), stdout);
+    fputs(colour(&ace->client, BOLD), stdout);
     show_text(proposal->id);
-    printf("%s %s", colour(&ace->way, PLAIN), ace_kind_word(operation->kind));
+    printf("%s %s", colour(&ace->client, PLAIN), ace_kind_word(operation->kind));
     for (size_t i = 0; i < operation->n_ids; i++) {
         putchar(' ');
         show_text(operation->ids[i]);
@@ -305,11 +305,11 @@ int ace_playbook_proposals(struct ace *ace)
     if (!playbook)
         return ace_exit(ace);
     for (size_t i = 0; i < playbook->n_proposals; i++)
-        if (ace->way.json)
+        if (ace->client.json)
             message_print_json(&playbook->proposals[i]->base);
         else
             ace_show_proposal(ace, playbook->proposals[i], playbook);
-    if (playbook->n_proposals && ace->way.terminal)
+    if (playbook->n_proposals && ace->client.terminal)
         printf("'renga ace playbook accept %s ID...' applies them, 'reject' removes them\n", ace->dataset);
     if (!playbook->n_proposals)
         fputs(ACE ": nothing is proposed\n", stderr);

@@ -15,13 +15,13 @@ static int ace_diff_compare(const void *a, const void *b)
 
 static void ace_diff_line(const struct ace *ace, const char *sequence, char sign, const Renga__V1__Bullet *bullet)
 {
-    printf("%s%c [", colour(&ace->way, sequence), sign);
+    printf("%s%c [", colour(&ace->client, sequence), sign);
     show_text(bullet->id);
     printf("] helpful=%d harmful=%d ", bullet->helpful, bullet->harmful);
     show_text(bullet->section);
     fputs(" :: ", stdout);
     show_text(bullet->content);
-    printf("%s\n", colour(&ace->way, PLAIN));
+    printf("%s\n", colour(&ace->client, PLAIN));
 }
 
 static bool ace_diff_equal(const Renga__V1__Bullet *a, const Renga__V1__Bullet *b)
@@ -34,10 +34,10 @@ static bool ace_diff_equal(const Renga__V1__Bullet *a, const Renga__V1__Bullet *
 static void ace_diff_change(const struct ace *ace, const Renga__V1__Bullet *a, const Renga__V1__Bullet *b)
 {
     if (strcmp(a->section, b->section) == 0 && strcmp(a->content, b->content) == 0) {
-        printf("%s~ [", colour(&ace->way, YELLOW));
+        printf("%s~ [", colour(&ace->client, YELLOW));
         show_text(b->id);
         printf("] helpful %d → %d, harmful %d → %d%s\n", a->helpful, b->helpful, a->harmful, b->harmful,
-               colour(&ace->way, PLAIN));
+               colour(&ace->client, PLAIN));
         return;
     }
     ace_diff_line(ace, RED, '-', a);
@@ -88,9 +88,9 @@ static void ace_diff_reasons(struct ace *ace, FILE *out, int64_t from, int64_t t
         const Renga__V1__PlaybookChange *change = page->changes[i];
         if (change->revision <= from || change->revision > to || !*change->reason)
             continue;
-        fprintf(out, "%srevision %" PRId64 ": ", colour(&ace->way, DIM), change->revision);
+        fprintf(out, "%srevision %" PRId64 ": ", colour(&ace->client, DIM), change->revision);
         show_text_on(out, change->reason);
-        fprintf(out, "%s\n", colour(&ace->way, PLAIN));
+        fprintf(out, "%s\n", colour(&ace->client, PLAIN));
         shown++;
     }
 }
@@ -118,9 +118,9 @@ int ace_playbook_diff(struct ace *ace)
     size_t differences = ace_diff_bullets(ace, first, last);
     if (ace->quiet)
         return COMMAND_OK;
-    FILE *out = ace->way.terminal ? stdout : stderr;
-    fprintf(out, "%srevision %" PRId64 " → %" PRId64 ": %zu %s changed%s\n", colour(&ace->way, DIM), from,
-            last->revision, differences, ACE_BULLETS(differences), colour(&ace->way, PLAIN));
+    FILE *out = ace->client.terminal ? stdout : stderr;
+    fprintf(out, "%srevision %" PRId64 " → %" PRId64 ": %zu %s changed%s\n", colour(&ace->client, DIM), from,
+            last->revision, differences, ACE_BULLETS(differences), colour(&ace->client, PLAIN));
     ace_diff_reasons(ace, out, from, last->revision);
     return COMMAND_OK;
 }

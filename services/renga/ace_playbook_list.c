@@ -29,7 +29,7 @@ static int ace_show_pages(struct ace *ace, const struct ace_pages *pages)
         next = page ? pages->show(ace, page, &table) : "";
         *pages->token = command_text(next);
     } while (*next);
-    if (code == COMMAND_OK && !ace->way.json)
+    if (code == COMMAND_OK && !ace->client.json)
         table_print(&table, stdout, false);
     table_fini(&table);
     return code;
@@ -38,7 +38,7 @@ static int ace_show_pages(struct ace *ace, const struct ace_pages *pages)
 /* The cells of a new row; NULL: the row is JSON, which is printed here. */
 static const char **ace_page_row(const struct ace *ace, const ProtobufCMessage *row, struct table *table)
 {
-    if (!ace->way.json)
+    if (!ace->client.json)
         return table_row(table);
     message_print_json(row);
     return NULL;
@@ -112,6 +112,6 @@ int ace_playbook_history(struct ace *ace)
                                     .column_count = sizeof columns / sizeof *columns,
                                     .show = ace_show_changes};
     request.dataset = command_text(ace->dataset);
-    request.with_bullets = ace->way.json;
+    request.with_bullets = ace->client.json;
     return ace_show_pages(ace, &pages);
 }

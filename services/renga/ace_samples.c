@@ -3,9 +3,9 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ static const struct option options[] = {
      .max = DAY_MS,
      .unit = "DURATION",
      .help = "How long to wait for the answer; then the run is cancelled."},
-    PATIENCE_OPTION("; the question begins anew, twice at most. With --connect."),
+    RECONNECT_OPTION("; the question begins anew, twice at most. With --connect."),
     {0},
 };
 
@@ -56,13 +56,13 @@ static bool all_broke_off(const Renga__V1__AgentResult *result)
     return broken && broken == result->n_subtasks && !result->n_citations;
 }
 
-static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
+static void ask_result_received(struct ask *ask, const Renga__V1__AgentResult *result)
 {
     ask->shown = true;
     ask->nothing_found = !result->n_citations;
     ask->broke_off = all_broke_off(result);
     if (!ask->broke_off)
-        kept_run_note(&ask->kept, result->outcome, result->answer);
+        saved_run_take(&ask->kept, result->outcome, result->answer);
     ask_view_end(ask);
     if (ask->json)
         message_print_json(&result->base);
@@ -74,7 +74,7 @@ static void result_came(struct ask *ask, const Renga__V1__AgentResult *result)
     fflush(stdout);
 }
 
-static void event_came(const Renga__V1__AskEvent *event, void *data)
+static void ask_event_received(const Renga__V1__AskEvent *event, void *data)
 {
     struct ask *ask = ((struct rpc_client_call *)data)->owner;
     if (!event) {
@@ -82,38 +82,38 @@ static void event_came(const Renga__V1__AskEvent *event, void *data)
         command_call_ended(&ask->call);
         return;
     }
-    patience_heard(&ask->patience);
+    reconnect_succeeded(&ask->reconnect);
     if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_RESULT)
-        result_came(ask, event->result);
+        ask_result_received(ask, event->result);
     else
         ask_view_event(ask, event);
 }
 
-static void begin(struct command_call *call)
+static void ask_begin(struct command_call *call)
 {
     struct ask *ask = (struct ask *)call;
     ask_view_begin(ask);
-    renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, event_came, &call->call);
+    renga__v1__helpdesk__ask_stream(ask->helpdesk, &ask->request, ask_event_received, &call->call);
 }
 
 /* A lost remote suite is asked anew, and the abandoned run is cancelled there. Each time the run starts from the
  * beginning, so a question that a suite does not survive is not asked for ever. */
-static bool ask_with_patience(struct ask *ask, const struct config *config)
+static bool ask_with_reconnect(struct ask *ask, const struct config *config)
 {
     const char *connect = config_string(config, CONNECT);
-    ask->patience.orchestra = &ask->way;
+    ask->reconnect.client = &ask->client;
     for (int lost = 0;;) {
-        command_call_prepare(&ask->call, ask->way.process, config_duration_ms(config, "timeout"));
+        command_call_prepare(&ask->call, ask->client.process, config_duration_ms(config, "timeout"));
         if (command_call_wait(&ask->call) || (ask->shown && !command_interrupted()))
             return true;
-        ask->way.status = ask->call.call.status;
+        ask->client.status = ask->call.call.status;
         ask_view_leave(ask);
-        lost += ask->patience.known && !ask->patience.lost_ns; /* with the question begun */
+        lost += ask->reconnect.known && !ask->reconnect.lost_ns; /* with the question begun */
         if (command_interrupted() || !connect || lost == BEGINNINGS_MAX) {
             command_call_report(&ask->call, NAME);
             return false;
         }
-        if (!patience_again(&ask->patience))
+        if (!reconnect_retry(&ask->reconnect))
             return false;
     }
 }
@@ -125,9 +125,9 @@ static int ask_question(struct ask *ask, const struct config *config)
     how.model = command_text(model);
     how.language = command_text(language);
     ask->request.options = &how;
-    ask->call.begin = begin;
+    ask->call.begin = ask_begin;
     ask->call.cancels = true;
-    bool answered = ask_with_patience(ask, config);
+    bool answered = ask_with_reconnect(ask, config);
     ask_view_free(ask);
     if (answered)
         return ask->broke_off ? COMMAND_FAILED : ask->nothing_found ? COMMAND_NOTHING : COMMAND_OK;
@@ -144,18 +144,18 @@ static void look_around(struct ask *ask, const struct config *config)
     ask->verbose = config_boolean(config, "verbose");
     ask->live = command_on_terminal() && !ask->json && !config_boolean(config, "quiet");
     ask->width = isatty(STDOUT_FILENO) ? command_terminal_width() : 0;
-    ask->way.terminal = command_on_terminal() && !ask->json;
-    ask->way.colours = command_in_colours() && !ask->json;
+    ask->client.terminal = command_on_terminal() && !ask->json;
+    ask->client.colours = command_in_colours() && !ask->json;
     const char *language = config_string(config, "language"), *question = ask->request.question;
     ask->words = ask_words(language, question);
     ask->language = language ? language_tagged(language) : language_of(question, strlen(question));
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int ask_work(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
     struct index index = {0};
-    struct ask ask = {.way = {.command = NAME, .process = process, .config = config}};
+    struct ask ask = {.client = {.command = NAME, .process = process, .config = config}};
     const char *const *arguments = command_arguments(config, NAME, 1, 1, "give one question, in quotes", NULL);
     if (!arguments)
         return COMMAND_USAGE;
@@ -168,7 +168,7 @@ static int work(struct daemon_process *process, const struct config *config)
     ask.request.question = command_text(arguments[0]);
     look_around(&ask, config);
     const char *collection;
-    int code = index_bring_documents(&index, &ask.way, ask.live, &collection);
+    int code = index_bring_documents(&index, &ask.client, ask.live, &collection);
     if (code != COMMAND_OK)
         return code;
     char *collections[] = {command_text(collection)};
@@ -176,10 +176,11 @@ static int work(struct daemon_process *process, const struct config *config)
     ask.request.n_collections = collection != NULL;
     code = ask_question(&ask, config);
     if (!config_string(config, CONNECT))
-        kept_run_write(&ask.kept, &ask.way, "helpdesk", arguments[0], !ask.json && !config_boolean(config, "quiet"));
+        saved_run_write(&ask.kept, &ask.client, "helpdesk", arguments[0],
+                        !ask.json && !config_boolean(config, "quiet"));
     free(ask.kept.answer); /* another process keeps its runs itself */
     if (code == COMMAND_NOTHING && collection)
-        ask_check_collection(&ask.way, collection);
+        ask_check_collection(&ask.client, collection);
     return code;
 }
 
@@ -187,10 +188,10 @@ static int work(struct daemon_process *process, const struct config *config)
 
 static int work_here(struct daemon_process *process, const struct config *config)
 {
-    return local_suite_check(config, NAME) ? work(process, config) : (int)COMMAND_USAGE;
+    return local_suite_check(config, NAME) ? ask_work(process, config) : (int)COMMAND_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int ask_run(int argc, char **argv)
 {
     static const struct peer elsewhere[] = {
         {CONNECT, &renga__v1__helpdesk__descriptor}, {CONNECT, &renga__v1__tool_runner__descriptor}, {0}};
@@ -211,11 +212,11 @@ static int run(int argc, char **argv)
     if (*daemon.services) /* a run ends with its command, so that it is not worth a disk's time */
         return local_suite_run(&daemon, "memory:", LOCAL_SUITE_READS, true, argc, argv, work_here);
     daemon.peers = elsewhere;
-    return command_with_process(&daemon, argc, argv, work);
+    return command_with_process(&daemon, argc, argv, ask_work);
 }
 
 const struct command command_ask = {
     .name = "ask",
     .summary = "ask a question over documents and see it answered, with sources",
-    .run = run,
+    .run = ask_run,
 };

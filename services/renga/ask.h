@@ -1,12 +1,12 @@
-/* Shared by the files of `renga ask`: the question under way, and its display. */
+/* Shared by the files of `renga ask`: the question under client, and its display. */
 #ifndef RENGA_ASK_H
 #define RENGA_ASK_H
 
-#include "kept_run.h"
 #include "live.h"
 #include "loop/loop.h"
-#include "patience.h"
+#include "reconnect.h"
 #include "renga/v1/helpdesk.pb-c.h"
+#include "saved_run.h"
 #include "words/languages.h"
 
 #define ASK_SUBTASKS_MAX 32 /* as AgentResult.subtasks */
@@ -44,10 +44,10 @@ struct ask_view {
 };
 
 struct ask {
-    struct command_call call; /* first */
-    struct orchestra way;     /* the command that asks, and the use of colours */
+    struct command_call call;          /* first */
+    struct orchestrator_client client; /* the command that asks, and the use of colours */
     ProtobufCService *helpdesk;
-    struct patience patience; /* with a suite that runs elsewhere */
+    struct reconnect reconnect; /* with a suite that runs elsewhere */
     const struct ask_words *words;
     enum language language; /* of the answer's fixed texts */
     Renga__V1__AskRequest request;
@@ -56,7 +56,7 @@ struct ask {
     bool verbose; /* lines about the work on standard error */
     size_t width; /* of the terminal as it was drawn last; 0: lines are not broken */
     struct ask_view view;
-    struct kept_run kept;          /* for `renga feedback` */
+    struct saved_run kept;         /* for `renga feedback` */
     bool shown;                    /* the answer, whole */
     bool nothing_found, broke_off; /* broke_off: every subtask */
 };
@@ -73,7 +73,7 @@ void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
 /* ask_collection.c: reports an unknown collection, and lists the existing collections. */
-void ask_check_collection(const struct orchestra *way, const char *name);
+void ask_check_collection(const struct orchestrator_client *client, const char *name);
 
 /* ask_answer.c: the answer with numbers, the sources that they refer to, and the gaps of the result. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);

@@ -40,7 +40,7 @@ static void number_places(const Renga__V1__AgentResult *result, size_t *numbers)
     }
 }
 
-static void put_place(struct buffer *out, const Renga__V1__Citation *citation)
+static void ask_answer_put_place(struct buffer *out, const Renga__V1__Citation *citation)
 {
     wrap_put(out, citation->uri, strlen(citation->uri), true);
     if (citation->line_from)
@@ -60,12 +60,12 @@ void ask_show_place(const struct ask *ask, const Renga__V1__Citation *citation, 
     buffer_init(&out, TEXT_MAX);
     buffer_init(&quote, TEXT_MAX);
     wrap_put(&quote, citation->quote, strlen(citation->quote), true);
-    put_place(&out, citation);
+    ask_answer_put_place(&out, citation);
     size_t length = ask->live ? wrap_fit(buffer_text(&quote), QUOTE_COLUMNS) : quote.length;
     buffer_printf(&out, "%c\"%.*s%s\"%c", WRAP_DIM, (int)length, buffer_text(&quote), length < quote.length ? "…" : "",
                   WRAP_PLAIN);
     fputs(label, stdout);
-    wrap_text(buffer_text(&out), strlen(label), width, ask->way.colours);
+    wrap_text(buffer_text(&out), strlen(label), width, ask->client.colours);
     buffer_fini(&quote);
     buffer_fini(&out);
 }
@@ -86,8 +86,8 @@ static void show_sources(const struct ask *ask, const Renga__V1__AgentResult *re
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static void put_answer(const struct ask *ask, const Renga__V1__AgentResult *result, const size_t *numbers,
-                       struct buffer *out)
+static void ask_answer_put_answer(const struct ask *ask, const Renga__V1__AgentResult *result, const size_t *numbers,
+                                  struct buffer *out)
 {
     const char *rest = result->answer, *end;
     for (size_t i = 0; i < result->n_citations; i++) {
@@ -111,7 +111,7 @@ static void show_broken(const struct ask *ask, const Renga__V1__AgentResult *res
         char part[32];
         snprintf(part, sizeof part, "%zu", i + 1);
         if (subtask->status_code)
-            outcome_line(stdout, &ask->way, ask->width, YELLOW, part, subtask->message);
+            outcome_line(stdout, &ask->client, ask->width, YELLOW, part, subtask->message);
     }
 }
 
@@ -147,7 +147,7 @@ static void show_notes(const struct ask *ask, const Renga__V1__AgentResult *resu
     if (has_notes(result, result->outcome ? &outcome : NULL)) {
         putchar('\n');
         show_broken(ask, result);
-        outcome_show(stdout, &ask->way, ask->width, ask->words->tag, result->outcome ? &outcome : NULL);
+        outcome_show(stdout, &ask->client, ask->width, ask->words->tag, result->outcome ? &outcome : NULL);
     }
     free(list);
 }
@@ -161,8 +161,8 @@ void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result)
         abort();
     number_places(result, numbers);
     buffer_init(&out, TEXT_MAX);
-    put_answer(ask, result, numbers, &out);
-    wrap_text(buffer_text(&out), 0, width, ask->way.colours);
+    ask_answer_put_answer(ask, result, numbers, &out);
+    wrap_text(buffer_text(&out), 0, width, ask->client.colours);
     if (result->n_citations) {
         putchar('\n');
         show_sources(ask, result, numbers, width);

@@ -16,7 +16,8 @@ struct look {
     const char *command, *name;
 };
 
-static void tell(const char *command, const char *name, const Renga__V1__GetKnowledgeBaseResponse *response)
+static void ask_collection_tell(const char *command, const char *name,
+                                const Renga__V1__GetKnowledgeBaseResponse *response)
 {
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < response->n_collections; i++) {
@@ -34,28 +35,28 @@ static void tell(const char *command, const char *name, const Renga__V1__GetKnow
     fputs(response->n_collections > NAMES_SHOWN && !nearest.name ? ", …\n" : "\n", stderr);
 }
 
-static void answered(const Renga__V1__GetKnowledgeBaseResponse *response, void *data)
+static void ask_collection_answered(const Renga__V1__GetKnowledgeBaseResponse *response, void *data)
 {
     struct look *look = ((struct rpc_client_call *)data)->owner;
     if (response)
-        tell(look->command, look->name, response);
+        ask_collection_tell(look->command, look->name, response);
     command_call_ended(&look->call);
 }
 
-static void begin(struct command_call *call)
+static void ask_collection_begin(struct command_call *call)
 {
     struct look *look = (struct look *)call;
     Renga__V1__GetKnowledgeBaseRequest request = RENGA__V1__GET_KNOWLEDGE_BASE_REQUEST__INIT;
-    renga__v1__tool_runner__get_knowledge_base(look->tool_runner, &request, answered, &call->call);
+    renga__v1__tool_runner__get_knowledge_base(look->tool_runner, &request, ask_collection_answered, &call->call);
 }
 
-void ask_check_collection(const struct orchestra *way, const char *name)
+void ask_check_collection(const struct orchestrator_client *client, const char *name)
 {
     struct status st = {0};
-    struct look look = {.call.begin = begin, .command = way->command, .name = name};
-    look.tool_runner = process_stub(way->process, &renga__v1__tool_runner__descriptor, &st);
+    struct look look = {.call.begin = ask_collection_begin, .command = client->command, .name = name};
+    look.tool_runner = process_stub(client->process, &renga__v1__tool_runner__descriptor, &st);
     if (!look.tool_runner)
         return;
-    command_call_prepare(&look.call, way->process, LOOK_MS);
+    command_call_prepare(&look.call, client->process, LOOK_MS);
     command_call_wait(&look.call); /* a remote orchestrator may serve no tool-runner: then they are unknown */
 }

@@ -58,7 +58,7 @@ void ask_show_missing(const struct ask *ask, const Renga__V1__AgentResult *resul
         return;
     if (missing->n_nearest) {
         putchar('\n');
-        outcome_line(stdout, &ask->way, width, DIM, "", missing_words[ask->language].nearest);
+        outcome_line(stdout, &ask->client, width, DIM, "", missing_words[ask->language].nearest);
     }
     for (size_t i = 0; i < missing->n_nearest; i++) {
         const Renga__V1__Citation citation = citation_of(missing->nearest[i]);
@@ -71,5 +71,5 @@ void ask_show_connect(const struct ask *ask, const Renga__V1__AgentResult *resul
     if (!result->not_found || !no_model_answered(result->outcome))
         return;
     putchar('\n');
-    outcome_line(stdout, &ask->way, width, DIM, "", missing_words[ask->language].connect);
+    outcome_line(stdout, &ask->client, width, DIM, "", missing_words[ask->language].connect);
 }

@@ -15,7 +15,7 @@
 
 /* ---- the known state --------------------------------------------------------------------------------------------- */
 
-static void planned(struct ask_view *view, const Renga__V1__SubtaskPlan *plan)
+static void ask_view_planned(struct ask_view *view, const Renga__V1__SubtaskPlan *plan)
 {
     while (view->count)
         free(view->rows[--view->count].name);
@@ -30,7 +30,7 @@ static void planned(struct ask_view *view, const Renga__V1__SubtaskPlan *plan)
     }
 }
 
-static bool has_ended(const struct ask_row *row)
+static bool ask_view_has_ended(const struct ask_row *row)
 {
     return row->stage >= RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
 }
@@ -43,7 +43,7 @@ static void advanced(struct ask_view *view, const Renga__V1__SubtaskProgress *pr
     int64_t now_ns = clock_now_ns();
     row->began_ns = row->began_ns ? row->began_ns : now_ns;
     row->stage = progress->stage;
-    row->ended_ns = has_ended(row) ? now_ns : 0;
+    row->ended_ns = ask_view_has_ended(row) ? now_ns : 0;
     row->try = progress->challenge_count;
     row->found = progress->found;
     if (progress->reflection)
@@ -57,23 +57,23 @@ static void advanced(struct ask_view *view, const Renga__V1__SubtaskProgress *pr
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-static void go_back(struct ask *ask)
+static void ask_view_go_back(struct ask *ask)
 {
     ask->width = live_back(&ask->view.live);
 }
 
-static const char *sign(const struct ask_row *row, const char **sequence)
+static const char *ask_view_sign(const struct ask_row *row, const char **sequence)
 {
     bool failed = row->stage == RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_FAILED;
     *sequence = failed                            ? RED
                 : row->found && row->is_completed ? GREEN
-                : has_ended(row)                  ? YELLOW
+                : ask_view_has_ended(row)         ? YELLOW
                 : row->stage                      ? BLUE
                                                   : DIM;
-    return failed ? "✗" : !has_ended(row) ? "●" : row->found ? "✓" : "–";
+    return failed ? "✗" : !ask_view_has_ended(row) ? "●" : row->found ? "✓" : "–";
 }
 
-static void describe(const struct ask *ask, const struct ask_row *row, char *out, size_t room)
+static void ask_view_describe(const struct ask *ask, const struct ask_row *row, char *out, size_t room)
 {
     const struct ask_words *words = ask->words;
     size_t known = sizeof words->stages / sizeof words->stages[0];
@@ -93,20 +93,20 @@ static void describe(const struct ask *ask, const struct ask_row *row, char *out
         snprintf(out + used, room - (size_t)used, " · %s", row->tools);
 }
 
-static void draw_row(struct ask *ask, size_t number, const struct ask_row *row)
+static void ask_view_draw_row(struct ask *ask, size_t number, const struct ask_row *row)
 {
-    const char *sequence, *mark = sign(row, &sequence);
+    const char *sequence, *mark = ask_view_sign(row, &sequence);
     char state[160], place[24];
     size_t columns = 2 + (size_t)snprintf(place, sizeof place, "%zu ", number);
     size_t width = ask->width > 2 * columns ? ask->width - 1 : 2 * columns; /* the last column would break the line */
     size_t name_most = width > STATE_COLUMNS + NAME_LEAST + columns ? width - STATE_COLUMNS - columns : NAME_LEAST;
-    describe(ask, row, state, sizeof state);
-    printf("%s%s%s %s", colour(&ask->way, sequence), mark, colour(&ask->way, PLAIN), place);
+    ask_view_describe(ask, row, state, sizeof state);
+    printf("%s%s%s %s", colour(&ask->client, sequence), mark, colour(&ask->client, PLAIN), place);
     columns += live_print(row->name, name_most < width - columns ? name_most : width - columns);
     if (columns + 4 < width) {
-        printf("  %s", colour(&ask->way, DIM));
+        printf("  %s", colour(&ask->client, DIM));
         columns += 2 + live_print(state, width - columns - 2);
-        fputs(colour(&ask->way, PLAIN), stdout);
+        fputs(colour(&ask->client, PLAIN), stdout);
     }
     live_end_line(&ask->view.live, columns);
 }
@@ -122,18 +122,18 @@ static void draw_now(struct ask *ask, const char *now)
     size_t taken = wrap_columns(now) + 4, columns = wrap_columns(tail);
     for (; taken + columns > ask->width && *tail; columns = wrap_columns(tail))
         tail += wrap_fit(tail, 2) ? wrap_fit(tail, 2) : 1;
-    printf("%s%s… ", colour(&ask->way, DIM), now);
+    printf("%s%s… ", colour(&ask->client, DIM), now);
     show_text(tail);
-    fputs(colour(&ask->way, PLAIN), stdout);
+    fputs(colour(&ask->client, PLAIN), stdout);
     live_end_line(&view->live, taken + columns);
 }
 
-static void draw(struct ask *ask)
+static void ask_view_draw(struct ask *ask)
 {
     struct ask_view *view = &ask->view;
-    go_back(ask);
+    ask_view_go_back(ask);
     for (size_t i = 0; i < view->count; i++)
-        draw_row(ask, i + 1, &view->rows[i]);
+        ask_view_draw_row(ask, i + 1, &view->rows[i]);
     const char *now = !view->count ? ask->words->planning : view->tail[0] ? ask->words->answering : NULL;
     if (now)
         draw_now(ask, now);
@@ -143,14 +143,14 @@ static void draw(struct ask *ask)
 
 static void ticked(struct timer *timer)
 {
-    struct ask *ask = OWNER_OF(timer, struct ask, view.tick);
-    draw(ask);
+    struct ask *ask = CONTAINER_OF(timer, struct ask, view.tick);
+    ask_view_draw(ask);
     loop_arm_after(ask->call.call.loop, timer, TICK_MS);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-static void print_line(const struct ask *ask, const Renga__V1__AskEvent *event)
+static void ask_view_print_line(const struct ask *ask, const Renga__V1__AskEvent *event)
 {
     char state[160];
     if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_PLANNED)
@@ -159,22 +159,22 @@ static void print_line(const struct ask *ask, const Renga__V1__AskEvent *event)
     if (event->event_case != RENGA__V1__ASK_EVENT__EVENT_SUBTASK || event->subtask->subtask_number < 1 ||
         (size_t)event->subtask->subtask_number > ask->view.count)
         return;
-    describe(ask, &ask->view.rows[event->subtask->subtask_number - 1], state, sizeof state);
+    ask_view_describe(ask, &ask->view.rows[event->subtask->subtask_number - 1], state, sizeof state);
     fprintf(stderr, "%d: %s\n", event->subtask->subtask_number, state);
 }
 
 void ask_view_event(struct ask *ask, const Renga__V1__AskEvent *event)
 {
     if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_PLANNED)
-        planned(&ask->view, event->planned);
+        ask_view_planned(&ask->view, event->planned);
     else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_SUBTASK)
         advanced(&ask->view, event->subtask);
     else if (event->event_case == RENGA__V1__ASK_EVENT__EVENT_ANSWER_TEXT)
         live_keep_tail(ask->view.tail, event->answer_text);
     if (ask->verbose && !ask->live)
-        print_line(ask, event);
+        ask_view_print_line(ask, event);
     if (ask->live)
-        draw(ask);
+        ask_view_draw(ask);
 }
 
 void ask_view_begin(struct ask *ask)
@@ -198,11 +198,11 @@ void ask_view_end(struct ask *ask)
         return;
     ask->view.tail[0] = '\0';
     if (!ask->view.count) {
-        go_back(ask);
+        ask_view_go_back(ask);
         fputs("\033[J", stdout);
         return;
     }
-    draw(ask);
+    ask_view_draw(ask);
     ask->view.live.count = 0;
     putchar('\n');
 }

@@ -33,7 +33,7 @@ static void autonomous_drop_result(struct autonomous *autonomous)
     autonomous->result = NULL;
 }
 
-static void autonomous_event_came(const Renga__V1__AutonomousResearchEvent *event, void *data)
+static void autonomous_event_received(const Renga__V1__AutonomousResearchEvent *event, void *data)
 {
     struct autonomous *autonomous = ((struct rpc_client_call *)data)->owner;
     struct research *research = autonomous->research;
@@ -42,7 +42,7 @@ static void autonomous_event_came(const Renga__V1__AutonomousResearchEvent *even
         command_call_ended(&autonomous->call);
         return;
     }
-    patience_heard(&autonomous->patience);
+    reconnect_succeeded(&autonomous->reconnect);
     if (event->event_id)
         research->how.after_event_id = event->event_id;
     if (event->event_case == RENGA__V1__AUTONOMOUS_RESEARCH_EVENT__EVENT_ACCEPTED && !*research->run_id)
@@ -59,28 +59,28 @@ static void autonomous_begin(struct command_call *call)
     autonomous_view_begin(autonomous);
     if (*autonomous->answer.run_id) {
         autonomous->answer_how.after_event_id = autonomous->research->how.after_event_id;
-        renga__v1__autonomous_research__resume_stream(autonomous->service, &autonomous->answer, autonomous_event_came,
-                                                      &call->call);
+        renga__v1__autonomous_research__resume_stream(autonomous->service, &autonomous->answer,
+                                                      autonomous_event_received, &call->call);
     } else {
         renga__v1__autonomous_research__research_stream(autonomous->service, &autonomous->request,
-                                                        autonomous_event_came, &call->call);
+                                                        autonomous_event_received, &call->call);
     }
 }
 
 /* A suite that falls silent is asked again from the last event on. */
 static bool autonomous_wait(struct autonomous *autonomous)
 {
-    struct orchestra *way = &autonomous->research->way;
-    autonomous->patience.orchestra = way;
+    struct orchestrator_client *client = &autonomous->research->client;
+    autonomous->reconnect.client = client;
     autonomous->call.begin = autonomous_begin;
     autonomous->call.cancels = true;
     for (;;) {
-        command_call_prepare(&autonomous->call, way->process, config_duration_ms(way->config, "timeout"));
+        command_call_prepare(&autonomous->call, client->process, config_duration_ms(client->config, "timeout"));
         if (command_call_wait(&autonomous->call) && autonomous->result)
             return true;
-        way->status = autonomous->call.call.status;
-        if (command_interrupted() || way->status.code != UNAVAILABLE || !config_string(way->config, CONNECT) ||
-            !patience_again(&autonomous->patience))
+        client->status = autonomous->call.call.status;
+        if (command_interrupted() || client->status.code != UNAVAILABLE || !config_string(client->config, CONNECT) ||
+            !reconnect_retry(&autonomous->reconnect))
             return false;
     }
 }
@@ -90,7 +90,7 @@ static bool autonomous_wait(struct autonomous *autonomous)
 static void autonomous_tell_next(FILE *out, const struct autonomous *autonomous, const char *state)
 {
     const struct research *research = autonomous->research;
-    const char *connect = config_string(research->way.config, CONNECT);
+    const char *connect = config_string(research->client.config, CONNECT);
     if (*research->run_id)
         fprintf(out, RESEARCH ": %s %s; '" RESEARCH " --on %s%s%s' %s\n", research->run_id, state, research->run_id,
                 connect ? " --connect " : "", connect ? connect : "", autonomous->words->go_on);
@@ -101,13 +101,13 @@ static enum command_exit autonomous_failed(struct autonomous *autonomous)
 {
     struct research *research = autonomous->research;
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
-    struct status told = research->way.status;
+    struct status told = research->client.status;
     bool interrupted = command_interrupted();
     command_call_report(&autonomous->call, RESEARCH);
     request.run_id = research->run_id;
     request.reason = command_text("the person who waited for the report went away");
     if (*research->run_id && (interrupted || told.code == DEADLINE_EXCEEDED)) {
-        orchestra_try(&research->way, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
+        orchestrator_client_try(&research->client, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
         autonomous_tell_next(stderr, autonomous, "is cancelled");
     }
     return interrupted ? COMMAND_INTERRUPTED : told.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
@@ -163,7 +163,7 @@ static int autonomous_end(struct autonomous *autonomous)
     research_show(research);
     memcpy(research->run_id, run_id, sizeof run_id);
     if (!research->json && !research->quiet)
-        autonomous_show_end(research->way.terminal ? stdout : stderr, autonomous);
+        autonomous_show_end(research->client.terminal ? stdout : stderr, autonomous);
     research->result = NULL;
     return !written ? COMMAND_FAILED : result->n_citations ? COMMAND_OK : COMMAND_NOTHING;
 }
@@ -176,9 +176,9 @@ static int autonomous_go_on(struct autonomous *autonomous)
     for (;;) {
         bool answered = *autonomous->answer.run_id != '\0';
         if (!autonomous_wait(autonomous)) {
-            if (!answered || research->way.status.code != FAILED_PRECONDITION || command_interrupted())
+            if (!answered || research->client.status.code != FAILED_PRECONDITION || command_interrupted())
                 return (int)autonomous_failed(autonomous);
-            fprintf(stderr, RESEARCH ": %s: %s\n", autonomous->words->answered, research->way.status.text);
+            fprintf(stderr, RESEARCH ": %s: %s\n", autonomous->words->answered, research->client.status.text);
             autonomous->answer.run_id = command_text("");
             continue;
         }

@@ -78,7 +78,7 @@ struct autonomous {
     struct command_call call;  /* first */
     struct research *research; /* options, labels, the run's name */
     ProtobufCService *service;
-    struct patience patience;
+    struct reconnect reconnect;
     const struct autonomous_words *words;
     Renga__V1__AutonomousResearchRequest request;
     Renga__V1__ResumeResearchRequest answer; /* run_id "": no person has decided yet */

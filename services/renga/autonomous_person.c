@@ -16,14 +16,15 @@
 static void person_show_sources(const struct autonomous *autonomous)
 {
     const Renga__V1__AutonomousResearchResult *result = autonomous->result;
-    const struct orchestra *way = &autonomous->research->way;
-    printf("%s%s%s (%zu)\n", colour(way, BOLD), autonomous->words->sources, colour(way, PLAIN), result->n_sources);
+    const struct orchestrator_client *client = &autonomous->research->client;
+    printf("%s%s%s (%zu)\n", colour(client, BOLD), autonomous->words->sources, colour(client, PLAIN),
+           result->n_sources);
     for (size_t i = 0; i < result->n_sources && i < SOURCES_MOST; i++) {
         printf("  %2zu. ", i + 1);
         show_text(*result->sources[i]->title ? result->sources[i]->title : result->sources[i]->url);
-        printf(" %s", colour(way, DIM));
+        printf(" %s", colour(client, DIM));
         show_text(result->sources[i]->url);
-        printf("%s\n", colour(way, PLAIN));
+        printf("%s\n", colour(client, PLAIN));
     }
     if (result->n_sources > SOURCES_MOST)
         puts("  …");
@@ -47,11 +48,11 @@ static void person_show_wait(const struct autonomous *autonomous, const struct a
     if (waiting->until_ms)
         printf("(%s%s: %s)\n", words->until, time_text(waiting->until_ms, until),
                words->defaults[waiting->human_default < 3 ? waiting->human_default : 0]);
-    printf("%s%s%s\n", colour(&autonomous->research->way, BOLD),
+    printf("%s%s%s\n", colour(&autonomous->research->client, BOLD),
            words->before[person_stands_before_writer(autonomous) ? 1
                          : plan->query_count                     ? 0
                                                                  : 2],
-           colour(&autonomous->research->way, PLAIN));
+           colour(&autonomous->research->client, PLAIN));
 }
 
 /* ---- decisions --------------------------------------------------------------------------------------------------- */

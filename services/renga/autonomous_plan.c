@@ -84,7 +84,7 @@ bool autonomous_plan_move(struct autonomous_plan *plan, size_t number, size_t to
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
 
-static void plan_write(struct buffer *out, const struct autonomous_plan *plan)
+static void autonomous_plan_write(struct buffer *out, const struct autonomous_plan *plan)
 {
     buffer_print(out, "# A line each. The order counts. Lines that begin with # are left out.\n[points]\n");
     for (size_t i = 0; i < plan->point_count; i++)
@@ -188,7 +188,7 @@ bool autonomous_edit_plan(struct autonomous_plan *plan)
     snprintf(path, sizeof path, "%s/renga-plan-XXXXXX", folder && *folder ? folder : "/tmp");
     int file = mkstemp(path); /* of this user alone */
     buffer_init(&text, TEXT_MAX);
-    plan_write(&text, plan);
+    autonomous_plan_write(&text, plan);
     bool good = file >= 0 ? plan_exchange(path, file, &text, &st)
                           : fail(&st, UNAVAILABLE, "%s cannot be made: %s", path, strerror(errno));
     good = good && autonomous_read_plan(buffer_text(&text), &edited, &st);

@@ -28,9 +28,9 @@ static void autonomous_view_draw(struct autonomous *autonomous)
     while (*tail && wrap_columns(tail) > room)
         tail += wrap_fit(tail, 2) ? wrap_fit(tail, 2) : 1;
     snprintf(line, sizeof line, "%s… %s", view->now, *tail ? tail : time);
-    fputs(colour(&research->way, DIM), stdout);
+    fputs(colour(&research->client, DIM), stdout);
     size_t columns = live_print(line, research->width > 1 ? research->width - 1 : 1);
-    fputs(colour(&research->way, PLAIN), stdout);
+    fputs(colour(&research->client, PLAIN), stdout);
     live_end_line(&view->live, columns);
     fputs("\033[J", stdout);
     fflush(stdout);
@@ -38,7 +38,7 @@ static void autonomous_view_draw(struct autonomous *autonomous)
 
 static void autonomous_view_ticked(struct timer *timer)
 {
-    struct autonomous *autonomous = OWNER_OF(timer, struct autonomous, view.tick);
+    struct autonomous *autonomous = CONTAINER_OF(timer, struct autonomous, view.tick);
     autonomous_view_draw(autonomous);
     loop_arm_after(autonomous->call.call.loop, timer, TICK_MS);
 }
@@ -58,7 +58,7 @@ static void autonomous_view_line(FILE *out, const struct autonomous *autonomous,
 static void autonomous_view_line(FILE *out, const struct autonomous *autonomous, const char *sequence, const char *head,
                                  const char *format, ...)
 {
-    const struct orchestra *way = &autonomous->research->way;
+    const struct orchestrator_client *client = &autonomous->research->client;
     struct buffer plain, shown;
     va_list arguments;
     size_t indent = wrap_columns(head), width = out == stdout ? autonomous->research->width : 0;
@@ -68,7 +68,8 @@ static void autonomous_view_line(FILE *out, const struct autonomous *autonomous,
     buffer_vprintf(&plain, format, arguments);
     va_end(arguments);
     wrap_put(&shown, buffer_text(&plain), plain.length, true);
-    fprintf(out, "%s%s%s", out == stdout ? colour(way, sequence) : "", head, out == stdout ? colour(way, PLAIN) : "");
+    fprintf(out, "%s%s%s", out == stdout ? colour(client, sequence) : "", head,
+            out == stdout ? colour(client, PLAIN) : "");
     wrap_text_on(out, buffer_text(&shown), indent, width > LINE_COLUMNS ? LINE_COLUMNS : width, false);
     buffer_fini(&shown);
     buffer_fini(&plain);

@@ -6,7 +6,7 @@
 
 #define NAME "renga backup"
 
-static int copy(const struct config *config)
+static int backup_copy(const struct config *config)
 {
     struct status st = {0};
     const char *const *arguments = command_arguments(
@@ -34,7 +34,7 @@ static int backup(int argc, char **argv)
     daemon.peers = nobody;
     struct config *config = daemon_configure(&daemon, argc, argv, &code);
     if (config)
-        code = copy(config);
+        code = backup_copy(config);
     config_destroy(config);
     return code;
 }

@@ -1,5 +1,5 @@
 /* `renga cancel`: stops a run, with everything that works for it. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include <stdio.h>
 
@@ -7,38 +7,39 @@
 
 static const struct option options[] = {
     {.name = "reason", .type = OPTION_STRING, .unit = "TEXT", .help = "Why, for those who look at the run later."},
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
-static void run_cancelled(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void cancel_run_cancelled(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__Run *run = ((const Renga__V1__CancelRunResponse *)message)->run;
     (void)data;
-    if (orchestra->json)
+    if (client->json)
         message_print_json(&run->base);
     else
-        printf("%s %s%s%s\n", run->run_id, state_colour(orchestra, run->state), state_word(run->state),
-               colour(orchestra, PLAIN));
+        printf("%s %s%s%s\n", run->run_id, state_colour(client, run->state), state_word(run->state),
+               colour(client, PLAIN));
 }
 
 static int work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
+    struct orchestrator_client client;
+    if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
         return COMMAND_USAGE;
     const char *reason = config_string(config, "reason");
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
-    request.run_id = (char *)(uintptr_t)orchestra.arguments[0];
+    request.run_id = (char *)(uintptr_t)client.arguments[0];
     request.reason = command_text(reason);
     request.wait = true;
-    return orchestra_ask_soon(&orchestra, "CancelRun", &request.base, run_cancelled, NULL) ? COMMAND_OK
-                                                                                           : COMMAND_FAILED;
+    return orchestrator_client_call_soon(&client, "CancelRun", &request.base, cancel_run_cancelled, NULL)
+               ? COMMAND_OK
+               : COMMAND_FAILED;
 }
 
-static int cancel(int argc, char **argv)
+static int cancel_command(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "RUN",
         .summary = "stops a run, with everything that works for it.",
@@ -46,7 +47,7 @@ static int cancel(int argc, char **argv)
         .options = options,
         .work = work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
-const struct command command_cancel = {.name = "cancel", .summary = "stop a run", .run = cancel};
+const struct command command_cancel = {.name = "cancel", .summary = "stop a run", .run = cancel_command};

@@ -1,9 +1,9 @@
 /* `renga chat`: a single question to a model through the gateway, the answer as it is written. */
 #include "base/buffer.h"
-#include "base/json_writer.h"
 #include "gateway.h"
-#include "orchestra.h"
+#include "orchestrator_client.h"
 #include "renga/v1/llm_gateway.pb-c.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void show_finish(struct chat *chat, const Renga__V1__ChatFinish *finish)
     fflush(stdout);
 }
 
-static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
+static void chat_event_received(const Renga__V1__ChatStreamEvent *event, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
     if (!event) {
@@ -132,10 +132,10 @@ static void begin(struct command_call *call)
     request.messages = messages;
     request.model = (char *)(uintptr_t)config_string(chat->config, "model");
     request.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    renga__v1__llm_gateway__chat_stream(chat->gateway, &request, event_came, &call->call);
+    renga__v1__llm_gateway__chat_stream(chat->gateway, &request, chat_event_received, &call->call);
 }
 
-static int ask(struct daemon_process *process, const struct config *config)
+static int chat_ask(struct daemon_process *process, const struct config *config)
 {
     const char *const *arguments = command_arguments(config, NAME, 1, 1, "give one question, in quotes", NULL);
     if (!arguments)
@@ -156,7 +156,7 @@ static int ask(struct daemon_process *process, const struct config *config)
     return answered ? COMMAND_OK : COMMAND_FAILED;
 }
 
-static int chat(int argc, char **argv)
+static int chat_command(int argc, char **argv)
 {
     static const struct service *const gateway[] = {&llm_gateway_service, NULL};
     static const struct peer peers[] = {{CONNECT, &renga__v1__llm_gateway__descriptor},
@@ -172,11 +172,11 @@ static int chat(int argc, char **argv)
                            " --connect gateway:15001 --json \"What is linked verse?\" | jq -r .text\n";
     daemon.extra_options = options;
     daemon.peers = peers;
-    return command_with_process(&daemon, argc, argv, ask);
+    return command_with_process(&daemon, argc, argv, chat_ask);
 }
 
 const struct command command_chat = {
     .name = "chat",
     .summary = "ask a model and see the answer as it is written",
-    .run = chat,
+    .run = chat_command,
 };

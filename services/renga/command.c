@@ -144,7 +144,7 @@ void command_call_prepare(struct command_call *call, struct daemon_process *proc
     call->call.owner = call;
 }
 
-static void begin(struct work *work)
+static void command_begin(struct work *work)
 {
     struct command_call *call = (struct command_call *)work;
     call->begin(call);
@@ -187,7 +187,7 @@ void command_interrupt_end(void)
 
 static void cancel(struct work *work)
 {
-    struct command_call *call = OWNER_OF(work, struct command_call, cancel);
+    struct command_call *call = CONTAINER_OF(work, struct command_call, cancel);
     rpc_client_call_cancel(&call->call);
     sem_post(&call->woken);
 }
@@ -227,7 +227,7 @@ bool command_interrupted(void)
 bool command_call_wait(struct command_call *call)
 {
     sem_init(&call->woken, 0, 0);
-    call->work.run = begin;
+    call->work.run = command_begin;
     run_and_wait(call);
     sem_destroy(&call->woken);
     return call->call.status.code == OK;

@@ -65,17 +65,17 @@ static const struct option options[] = {
 
 static bool eval_open(struct eval *eval, struct daemon_process *process, const struct config *config)
 {
-    struct status *st = &eval->way.status;
-    eval->way = (struct orchestra){.command = EVAL, .process = process, .config = config};
+    struct status *st = &eval->client.status;
+    eval->client = (struct orchestrator_client){.command = EVAL, .process = process, .config = config};
     eval->json = config_boolean(config, "json");
     eval->quiet = config_boolean(config, "quiet");
     eval->verbose = config_boolean(config, "verbose");
-    eval->way.terminal = !eval->json && command_on_terminal();
-    eval->way.colours = !eval->json && command_in_colours();
+    eval->client.terminal = !eval->json && command_on_terminal();
+    eval->client.colours = !eval->json && command_in_colours();
     eval->reports = config_list(config, "report", &eval->report_count);
     eval->helpdesk = process_stub(process, &renga__v1__helpdesk__descriptor, st);
     if (eval->helpdesk && !config_string(config, CONNECT)) /* for deleting runs that are in this process' memory */
-        eval->way.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, st);
+        eval->client.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, st);
     if (eval->helpdesk)
         return true;
     fprintf(stderr, EVAL ": %s\n", st->text);
@@ -85,8 +85,8 @@ static bool eval_open(struct eval *eval, struct daemon_process *process, const s
 static bool eval_read_files(struct eval *eval)
 {
     struct status st = {0};
-    const char *against = config_string(eval->way.config, "against");
-    size_t limit = (size_t)config_integer(eval->way.config, "limit");
+    const char *against = config_string(eval->client.config, "against");
+    size_t limit = (size_t)config_integer(eval->client.config, "limit");
     if (eval_check_reports(eval, &st) && (!against || eval_against_read(&eval->against, against, &eval->memory, &st)) &&
         eval_questions_read(&eval->questions, eval->path, limit, &eval->memory, &st))
         return true;
@@ -99,11 +99,11 @@ static int eval_questions_asked(struct eval *eval)
     struct index index = {0};
     if (!eval_read_files(eval))
         return COMMAND_USAGE;
-    eval->words = eval_words(config_string(eval->way.config, "language"), &eval->questions);
-    int code = index_bring_documents(&index, &eval->way, eval->way.terminal && !eval->quiet, &eval->collection);
+    eval->words = eval_words(config_string(eval->client.config, "language"), &eval->questions);
+    int code = index_bring_documents(&index, &eval->client, eval->client.terminal && !eval->quiet, &eval->collection);
     if (code != COMMAND_OK)
         return code;
-    eval_quotes_init(&eval->quotes, config_string(eval->way.config, "docs"));
+    eval_quotes_init(&eval->quotes, config_string(eval->client.config, "docs"));
     code = eval_run(eval);
     eval_quotes_fini(&eval->quotes);
     return code;

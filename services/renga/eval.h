@@ -4,7 +4,7 @@
 
 #include "interval.h"
 #include "live.h"
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include "base/arena.h"
 #include "renga/v1/helpdesk.pb-c.h"
@@ -195,7 +195,7 @@ void eval_against_compare(struct eval_against *against, const struct eval_rows *
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 struct eval {
-    struct orchestra way; /* first */
+    struct orchestrator_client client; /* first */
     ProtobufCService *helpdesk;
     const char *path; /* of the questions */
     const char *collection;

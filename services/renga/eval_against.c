@@ -2,7 +2,7 @@
 #include "eval.h"
 
 #include "base/file.h"
-#include "base/json_reader.h"
+#include "json/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * read back from it (eval_against.c). */
 #include "eval.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <string.h>
 

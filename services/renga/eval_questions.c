@@ -2,10 +2,10 @@
 #include "eval.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "words/words.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,7 +65,7 @@ static void eval_slot_ended(struct eval_slot *slot)
     sem_post(&pump->woken);
 }
 
-static void eval_answer_came(const Renga__V1__AskResponse *response, void *data)
+static void eval_answer_received(const Renga__V1__AskResponse *response, void *data)
 {
     struct eval_slot *slot = ((struct rpc_client_call *)data)->owner;
     if (response && response->result)
@@ -77,7 +77,7 @@ static void eval_ask(struct work *work)
 {
     struct eval_slot *slot = (struct eval_slot *)work;
     slot->began_ns = clock_now_ns();
-    renga__v1__helpdesk__ask(slot->pump->eval->helpdesk, &slot->request, eval_answer_came, &slot->call);
+    renga__v1__helpdesk__ask(slot->pump->eval->helpdesk, &slot->request, eval_answer_received, &slot->call);
 }
 
 static void eval_thread_deleted(const Renga__V1__DeleteThreadResponse *response, void *data)
@@ -89,20 +89,20 @@ static void eval_thread_deleted(const Renga__V1__DeleteThreadResponse *response,
 static void eval_forget(struct work *work)
 {
     struct eval_slot *slot = (struct eval_slot *)work;
-    renga__v1__orchestrator__delete_thread(slot->pump->eval->way.orchestrator, &slot->forget, eval_thread_deleted,
+    renga__v1__orchestrator__delete_thread(slot->pump->eval->client.orchestrator, &slot->forget, eval_thread_deleted,
                                            &slot->call);
 }
 
 static void eval_cancel(struct work *work)
 {
-    rpc_client_call_cancel(&OWNER_OF(work, struct eval_slot, cancel)->call);
+    rpc_client_call_cancel(&CONTAINER_OF(work, struct eval_slot, cancel)->call);
 }
 
 /* ---- in the command's thread ------------------------------------------------------------------------------------- */
 
 static void eval_post(struct eval_slot *slot, enum eval_phase phase, void (*run)(struct work *work), int64_t timeout_ms)
 {
-    struct loop *loop = process_loop(slot->pump->eval->way.process);
+    struct loop *loop = process_loop(slot->pump->eval->client.process);
     rpc_client_call_init(&slot->call, loop, NULL);
     slot->call.owner = slot;
     slot->call.timeout_ms = timeout_ms;
@@ -114,7 +114,7 @@ static void eval_post(struct eval_slot *slot, enum eval_phase phase, void (*run)
 static void eval_begin_question(struct eval_pump *pump, struct eval_slot *slot)
 {
     struct eval *eval = pump->eval;
-    const struct config *config = eval->way.config;
+    const struct config *config = eval->client.config;
     slot->row = &eval->rows.list[pump->next++];
     slot->result = NULL;
     renga__v1__ask_request__init(&slot->request);
@@ -184,7 +184,7 @@ static void eval_end_question(struct eval_pump *pump, struct eval_slot *slot)
 {
     struct eval *eval = pump->eval;
     eval_take_answer(pump, slot);
-    if (!slot->result || !slot->result->outcome || !eval->way.orchestrator) {
+    if (!slot->result || !slot->result->outcome || !eval->client.orchestrator) {
         eval_free_slot(pump, slot);
         return;
     }
@@ -224,7 +224,7 @@ static void eval_notice_interrupt(struct eval_pump *pump)
     for (size_t i = 0; i < pump->slot_count; i++) {
         pump->slots[i].cancel.run = eval_cancel;
         if (pump->slots[i].phase == EVAL_ASKING)
-            loop_post(process_loop(pump->eval->way.process), &pump->slots[i].cancel);
+            loop_post(process_loop(pump->eval->client.process), &pump->slots[i].cancel);
     }
 }
 
@@ -250,14 +250,14 @@ static void eval_pump_run(struct eval_pump *pump)
     while (sem_trywait(&pump->woken) == 0)
         ;
     pump->slots[0].work.run = eval_loop_emptied;
-    loop_post(process_loop(pump->eval->way.process), &pump->slots[0].work);
+    loop_post(process_loop(pump->eval->client.process), &pump->slots[0].work);
     while (sem_wait(&pump->woken) != 0 && errno == EINTR)
         ;
 }
 
 static void eval_ask_all(struct eval *eval)
 {
-    size_t slots = (size_t)config_integer(eval->way.config, "concurrency");
+    size_t slots = (size_t)config_integer(eval->client.config, "concurrency");
     struct eval_pump pump = {.eval = eval, .slot_count = slots, .slots = calloc(slots, sizeof *pump.slots)};
     if (!pump.slots)
         abort();
@@ -306,7 +306,7 @@ int eval_run(struct eval *eval)
         eval_against_compare(&eval->against, &eval->rows, &eval->memory);
     eval_view_end(eval);
     if (eval->collection && eval->failed < eval->asked && !eval_found_something(eval))
-        ask_check_collection(&eval->way, eval->collection);
+        ask_check_collection(&eval->client, eval->collection);
     bool written = eval_write_reports(eval);
     int code = eval_exit_code(eval);
     return code == COMMAND_OK && !written ? (int)COMMAND_FAILED : code;

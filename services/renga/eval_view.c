@@ -35,9 +35,9 @@ static void eval_view_draw(struct eval *eval)
     live_time(time, sizeof time, " s", clock_now_ns() - eval->began_ns);
     snprintf(line, sizeof line, "%zu of %zu questions, %zu right, %zu failed, %s; Ctrl-C stops with what is done",
              eval->asked, eval->questions.count, eval->right, eval->failed, time);
-    fputs(colour(&eval->way, DIM), stdout);
+    fputs(colour(&eval->client, DIM), stdout);
     size_t columns = live_print(line, width);
-    fputs(colour(&eval->way, PLAIN), stdout);
+    fputs(colour(&eval->client, PLAIN), stdout);
     live_end_line(&eval->live, columns);
     fflush(stdout);
 }
@@ -58,7 +58,7 @@ void eval_view_progress(struct eval *eval, const struct eval_row *row)
     }
     if (!row)
         eval_view_erase(eval);
-    else if (eval->way.terminal && !eval->quiet)
+    else if (eval->client.terminal && !eval->quiet)
         eval_view_draw(eval);
 }
 
@@ -93,9 +93,9 @@ static void eval_view_results(const struct eval *eval)
         eval_put_bounds(result->figure, &result->interval, bounds, sizeof bounds);
         eval_view_cell(all ? eval_title(eval->words, result->figure) : "", TITLE_WIDTH, false);
         eval_view_cell(all ? eval->words->all : result->group, GROUP_WIDTH, false);
-        fputs(colour(&eval->way, all ? BOLD : PLAIN), stdout);
+        fputs(colour(&eval->client, all ? BOLD : PLAIN), stdout);
         eval_view_cell(value, VALUE_WIDTH, true);
-        fputs(colour(&eval->way, PLAIN), stdout);
+        fputs(colour(&eval->client, PLAIN), stdout);
         eval_view_cell(bounds, BOUNDS_WIDTH, false);
         printf("%zu\n", result->count);
     }
@@ -130,9 +130,9 @@ static void eval_view_change(const struct eval *eval, const struct eval_change *
     eval_view_cell(eval_title(eval->words, change->figure), TITLE_WIDTH, false);
     eval_view_cell(before, VALUE_WIDTH, true);
     fputs("→ ", stdout);
-    fputs(colour(&eval->way, !sure ? PLAIN : good ? GREEN : RED), stdout);
+    fputs(colour(&eval->client, !sure ? PLAIN : good ? GREEN : RED), stdout);
     eval_view_cell(after, VALUE_WIDTH, true);
-    fputs(colour(&eval->way, PLAIN), stdout);
+    fputs(colour(&eval->client, PLAIN), stdout);
     puts(moves);
 }
 
@@ -167,7 +167,7 @@ static void eval_view_notes(const struct eval *eval)
     if (eval->questions.bad)
         fprintf(stderr, EVAL ": %zu %s left out, see above\n", eval->questions.bad,
                 eval->questions.bad == 1 ? "line of the file is" : "lines of the file are");
-    if (eval->questions.cut && !config_integer(eval->way.config, "limit"))
+    if (eval->questions.cut && !config_integer(eval->client.config, "limit"))
         fprintf(stderr, EVAL ": the file has more than %zu questions; the first ones were asked\n",
                 eval->questions.count);
     if (eval->given_up)

@@ -1,8 +1,8 @@
 /* `renga feedback`: what a person says of a run teaches the playbook of its agent. A run that a command has done by
  * itself is learnt from in this process. */
 #include "ace.h"
-#include "kept_run.h"
 #include "local_suite.h"
+#include "saved_run.h"
 
 #include "base/crc32c.h"
 
@@ -34,23 +34,23 @@ static const struct option options[] = {
 };
 
 struct feedback_told {
-    const struct orchestra *way;
+    const struct orchestrator_client *client;
     bool why;
 };
 
-static void feedback_came(struct orchestra *way, const ProtobufCMessage *message, void *data)
+static void feedback_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__FeedbackResponse *response = (const Renga__V1__FeedbackResponse *)message;
     const Renga__V1__Curation *curation = response->curation;
     const struct feedback_told *told = data;
-    if (way->json) {
+    if (client->json) {
         message_print_json(message);
         return;
     }
     if (response->reflection && *response->reflection->key_insight) {
-        fputs(colour(way, BOLD), stdout);
+        fputs(colour(client, BOLD), stdout);
         show_text(response->reflection->key_insight);
-        printf("%s\n", colour(way, PLAIN));
+        printf("%s\n", colour(client, PLAIN));
     }
     printf("playbook '%s'", response->dataset);
     if (curation && curation->n_operations)
@@ -71,9 +71,9 @@ struct feedback_word {
 };
 
 /* Fills the request from the arguments; false after an error message. */
-static bool feedback_read(struct feedback_word *word, const struct orchestra *way, const char *run_id)
+static bool feedback_read(struct feedback_word *word, const struct orchestrator_client *client, const char *run_id)
 {
-    const char *verdict = way->arguments[1], *why = way->argument_count > 2 ? way->arguments[2] : "";
+    const char *verdict = client->arguments[1], *why = client->argument_count > 2 ? client->arguments[2] : "";
     bool good = strcmp(verdict, "good") == 0;
     if (!good && strcmp(verdict, "bad") != 0) {
         fprintf(stderr, FEEDBACK ": '%s' is neither good nor bad\n", verdict);
@@ -84,7 +84,7 @@ static bool feedback_read(struct feedback_word *word, const struct orchestra *wa
     snprintf(word->name, sizeof word->name, "feedback-%.64s-%.4s-%08" PRIx32, run_id, verdict,
              crc32c(0, why, strlen(why))); /* the same feedback counts once */
     word->how.request_id = word->name;
-    word->how.model = command_text(config_string(way->config, "model"));
+    word->how.model = command_text(config_string(client->config, "model"));
     word->request.run_id = command_text(run_id);
     word->request.verdict = good ? RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD : RENGA__V1__ACE_VERDICT__ACE_VERDICT_BAD;
     word->request.remark = command_text(why);
@@ -92,52 +92,54 @@ static bool feedback_read(struct feedback_word *word, const struct orchestra *wa
     return true;
 }
 
-static int feedback_send(struct orchestra *way, struct feedback_word *word)
+static int feedback_send(struct orchestrator_client *client, struct feedback_word *word)
 {
-    struct feedback_told told = {.way = way, .why = *word->request.remark};
-    ProtobufCService *service = process_stub(way->process, &renga__v1__ace_generator__descriptor, &way->status);
+    struct feedback_told told = {.client = client, .why = *word->request.remark};
+    ProtobufCService *service = process_stub(client->process, &renga__v1__ace_generator__descriptor, &client->status);
     if (!service) {
-        fprintf(stderr, FEEDBACK ": %s\n", way->status.text);
+        fprintf(stderr, FEEDBACK ": %s\n", client->status.text);
         return COMMAND_USAGE;
     }
-    if (orchestra_try_service(way, service, "Feedback", &word->request.base, config_duration_ms(way->config, "timeout"),
-                              feedback_came, &told))
+    if (orchestrator_client_try_service(client, service, "Feedback", &word->request.base,
+                                        config_duration_ms(client->config, "timeout"), feedback_received, &told))
         return COMMAND_OK;
-    orchestra_report(way);
-    return way->status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
+    orchestrator_client_report(client);
+    return client->status.code == INVALID_ARGUMENT ? COMMAND_USAGE : COMMAND_FAILED;
 }
 
 static int feedback_work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra way;
+    struct orchestrator_client client;
     struct feedback_word word;
-    if (!orchestra_open(&way, process, config, FEEDBACK, 2, 3, WANTED) || !feedback_read(&word, &way, way.arguments[0]))
+    if (!orchestrator_client_open(&client, process, config, FEEDBACK, 2, 3, WANTED) ||
+        !feedback_read(&word, &client, client.arguments[0]))
         return COMMAND_USAGE;
-    return feedback_send(&way, &word);
+    return feedback_send(&client, &word);
 }
 
 /* ---- a run of a command that has ended --------------------------------------------------------------------------- */
 
-static char feedback_kept[KEPT_RUN_ID];
+static char feedback_kept[SAVED_RUN_ID];
 
 static int feedback_work_here(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra way;
+    struct orchestrator_client client;
     struct feedback_word word;
     struct arena memory;
-    if (!local_suite_check(config, FEEDBACK) || !orchestra_open(&way, process, config, FEEDBACK, 2, 3, WANTED) ||
-        !feedback_read(&word, &way, feedback_kept))
+    if (!local_suite_check(config, FEEDBACK) ||
+        !orchestrator_client_open(&client, process, config, FEEDBACK, 2, 3, WANTED) ||
+        !feedback_read(&word, &client, feedback_kept))
         return COMMAND_USAGE;
     arena_init(&memory, NULL, 0, KEPT_MEMORY);
-    word.request.trajectory = kept_run_read(feedback_kept, &memory, &way.status);
+    word.request.trajectory = saved_run_read(feedback_kept, &memory, &client.status);
     if (!word.request.trajectory)
-        fprintf(stderr, FEEDBACK ": the run '%s' cannot be read: %s\n", feedback_kept, way.status.text);
-    int code = word.request.trajectory ? feedback_send(&way, &word) : COMMAND_FAILED;
+        fprintf(stderr, FEEDBACK ": the run '%s' cannot be read: %s\n", feedback_kept, client.status.text);
+    int code = word.request.trajectory ? feedback_send(&client, &word) : COMMAND_FAILED;
     arena_fini(&memory);
     return code;
 }
 
-static int feedback_here(const struct orchestra_command *command, int argc, char **argv)
+static int feedback_here(const struct orchestrator_command *command, int argc, char **argv)
 {
     char runs[PATH_MAX + 32], record[PATH_MAX + 32];
     struct daemon daemon = command_daemon(FEEDBACK, command->summary, all_services, argc, argv);
@@ -150,7 +152,7 @@ static int feedback_here(const struct orchestra_command *command, int argc, char
 
 static int feedback_run(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = FEEDBACK,
         .takes = "RUN VERDICT [WHY]",
         .summary =
@@ -164,8 +166,8 @@ static int feedback_run(int argc, char **argv)
         .work = feedback_work,
     };
     bool elsewhere = command_early(argc, argv, "--" CONNECT, "RENGA_CONNECT") != NULL;
-    return !elsewhere && kept_run_find(argc, argv, feedback_kept) ? feedback_here(&command, argc, argv)
-                                                                  : orchestra_run(&command, argc, argv);
+    return !elsewhere && saved_run_find(argc, argv, feedback_kept) ? feedback_here(&command, argc, argv)
+                                                                   : orchestrator_command_run(&command, argc, argv);
 }
 
 const struct command command_feedback = {

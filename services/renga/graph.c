@@ -1,5 +1,5 @@
 /* `renga graph`: the list of agents, or a drawing of an agent. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include "graph/agents.h"
 
@@ -18,56 +18,56 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Print the JSON Schema of graph.json, for editors, and ask nobody."},
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
-static void show_agent(const struct orchestra *orchestra, const Renga__V1__Agent *agent)
+static void show_agent(const struct orchestrator_client *client, const Renga__V1__Agent *agent)
 {
     char version[VERSION_SHOWN + 1];
     snprintf(version, sizeof version, "%s", agent->graph_version);
-    show_cell(orchestra, BOLD, 24, agent->name);
-    show_cell(orchestra, DIM, VERSION_SHOWN, orchestra->terminal ? version : agent->graph_version);
-    show_cell(orchestra, PLAIN, 0, agent->description);
+    show_cell(client, BOLD, 24, agent->name);
+    show_cell(client, DIM, VERSION_SHOWN, client->terminal ? version : agent->graph_version);
+    show_cell(client, PLAIN, 0, agent->description);
 }
 
-static void show_problem(const struct orchestra *orchestra, const Renga__V1__AgentProblem *problem)
+static void show_problem(const struct orchestrator_client *client, const Renga__V1__AgentProblem *problem)
 {
     fflush(stdout);
     const char *between = *problem->agent ? "/" : ""; /* of the folder of all agents */
     char place[32] = "";
     if (problem->line)
         snprintf(place, sizeof place, ":%d:%d", problem->line, problem->column);
-    fprintf(stderr, "%s%s%s%s%s: %s%s\n", colour(orchestra, RED), problem->agent, between, problem->file, place,
-            problem->message, colour(orchestra, PLAIN));
+    fprintf(stderr, "%s%s%s%s%s: %s%s\n", colour(client, RED), problem->agent, between, problem->file, place,
+            problem->message, colour(client, PLAIN));
 }
 
-static void agents_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void agents_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__ListAgentsResponse *response = (const Renga__V1__ListAgentsResponse *)message;
     bool *broken = data;
     *broken = response->n_problems > 0;
-    if (orchestra->json) {
+    if (client->json) {
         message_print_json(message);
         return;
     }
     for (size_t i = 0; i < response->n_agents; i++)
-        show_agent(orchestra, response->agents[i]);
+        show_agent(client, response->agents[i]);
     for (size_t i = 0; i < response->n_problems; i++)
-        show_problem(orchestra, response->problems[i]);
+        show_problem(client, response->problems[i]);
 }
 
-static void agent_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void agent_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__DescribeAgentResponse *response = (const Renga__V1__DescribeAgentResponse *)message;
     (void)data;
-    if (orchestra->json) {
+    if (client->json) {
         message_print_json(message);
         return;
     }
     for (size_t i = 0; i < response->n_graphs; i++) {
         if (response->n_graphs > 1)
-            printf("%s%%%% %s%s\n", colour(orchestra, BOLD), response->graphs[i]->name, colour(orchestra, PLAIN));
+            printf("%s%%%% %s%s\n", colour(client, BOLD), response->graphs[i]->name, colour(client, PLAIN));
         show_text(response->graphs[i]->mermaid);
     }
 }
@@ -84,28 +84,28 @@ static int print_schema(void)
     return good ? COMMAND_OK : COMMAND_FAILED;
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int graph_work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
+    struct orchestrator_client client;
     if (config_boolean(config, "schema"))
         return print_schema();
-    if (!orchestra_open(&orchestra, process, config, NAME, 0, 1, "name one agent at most"))
+    if (!orchestrator_client_open(&client, process, config, NAME, 0, 1, "name one agent at most"))
         return COMMAND_USAGE;
     const char *version = config_string(config, "graph_version");
     Renga__V1__ListAgentsRequest all = RENGA__V1__LIST_AGENTS_REQUEST__INIT;
     Renga__V1__DescribeAgentRequest one = RENGA__V1__DESCRIBE_AGENT_REQUEST__INIT;
-    one.agent = (char *)(uintptr_t)orchestra.arguments[0];
+    one.agent = (char *)(uintptr_t)client.arguments[0];
     one.graph_version = command_text(version);
     bool broken = false;
-    bool asked = orchestra.argument_count
-                     ? orchestra_ask_soon(&orchestra, "DescribeAgent", &one.base, agent_came, NULL)
-                     : orchestra_ask_soon(&orchestra, "ListAgents", &all.base, agents_came, &broken);
+    bool asked = client.argument_count
+                     ? orchestrator_client_call_soon(&client, "DescribeAgent", &one.base, agent_received, NULL)
+                     : orchestrator_client_call_soon(&client, "ListAgents", &all.base, agents_received, &broken);
     return asked && !broken ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int graph(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "[AGENT]",
         .summary =
@@ -115,9 +115,9 @@ static int graph(int argc, char **argv)
                     "renga graph helpdesk > helpdesk.mmd\n"
                     "renga graph --schema > graph.schema.json\n",
         .options = options,
-        .work = work,
+        .work = graph_work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
 const struct command command_graph = {.name = "graph", .summary = "list agents, draw one as Mermaid", .run = graph};

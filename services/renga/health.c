@@ -34,7 +34,7 @@ struct health {
     int answer; /* a ServingStatus */
 };
 
-static void answered(const Grpc__Health__V1__HealthCheckResponse *response, void *data)
+static void health_answered(const Grpc__Health__V1__HealthCheckResponse *response, void *data)
 {
     struct health *health = ((struct rpc_client_call *)data)->owner;
     if (response)
@@ -42,22 +42,22 @@ static void answered(const Grpc__Health__V1__HealthCheckResponse *response, void
     command_call_ended(&health->call);
 }
 
-static void begin(struct command_call *call)
+static void health_begin(struct command_call *call)
 {
     struct health *health = (struct health *)call;
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
     request.service = (char *)(uintptr_t)health->service;
-    grpc__health__v1__health__check(health->server, &request, answered, &call->call);
+    grpc__health__v1__health__check(health->server, &request, health_answered, &call->call);
 }
 
-static int check(struct daemon_process *process, const struct config *config)
+static int health_check(struct daemon_process *process, const struct config *config)
 {
     size_t count;
     const char *const *arguments = command_arguments(config, NAME, 0, 1, "name one service at most", &count);
     if (!arguments)
         return COMMAND_USAGE;
     struct status st = {0};
-    struct health health = {.call.begin = begin, .service = count ? arguments[0] : ""};
+    struct health health = {.call.begin = health_begin, .service = count ? arguments[0] : ""};
     health.server = process_stub(process, &grpc__health__v1__health__descriptor, &st);
     if (!health.server) {
         fprintf(stderr, NAME ": %s\n", st.text);
@@ -83,7 +83,7 @@ static int health(int argc, char **argv)
     daemon.examples = NAME "\n" NAME " --connect 127.0.0.1:15001 renga.v1.LlmGateway\n";
     daemon.extra_options = options;
     daemon.peers = servers;
-    return command_with_process(&daemon, argc, argv, check);
+    return command_with_process(&daemon, argc, argv, health_check);
 }
 
 const struct command command_health = {

@@ -1,5 +1,5 @@
 /* `renga history`: the checkpoints of a thread, newest first. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include <stdio.h>
 
@@ -14,12 +14,12 @@ static const struct option options[] = {
      .max = 500,
      .unit = "CHECKPOINTS",
      .help = "How many at most, the newest."},
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
 /* "a, b" */
-static const char *joined(char *const *names, size_t count, char out[NAMES_SHOWN])
+static const char *history_joined(char *const *names, size_t count, char out[NAMES_SHOWN])
 {
     size_t used = 0;
     out[0] = '\0';
@@ -34,53 +34,54 @@ static const char *cause_word(Renga__V1__CheckpointCause cause)
     return (unsigned)cause < sizeof words / sizeof words[0] ? words[cause] : words[0];
 }
 
-static void show_checkpoint(const struct orchestra *orchestra, const Renga__V1__Checkpoint *checkpoint)
+static void show_checkpoint(const struct orchestrator_client *client, const Renga__V1__Checkpoint *checkpoint)
 {
     char when[32], step[24], made_by[NAMES_SHOWN], next[NAMES_SHOWN];
     snprintf(step, sizeof step, "%lld", (long long)checkpoint->step);
-    show_cell(orchestra, YELLOW, 26, checkpoint->checkpoint_id);
-    show_cell(orchestra, DIM, 19, time_text(checkpoint->created_ms, when));
-    show_cell(orchestra, PLAIN, 9, cause_word(checkpoint->cause));
-    show_cell(orchestra, PLAIN, 6, step);
-    show_cell(orchestra, BOLD, 24, joined(checkpoint->nodes, checkpoint->n_nodes, made_by));
-    show_cell(orchestra, DIM, 0, joined(checkpoint->next_nodes, checkpoint->n_next_nodes, next));
+    show_cell(client, YELLOW, 26, checkpoint->checkpoint_id);
+    show_cell(client, DIM, 19, time_text(checkpoint->created_ms, when));
+    show_cell(client, PLAIN, 9, cause_word(checkpoint->cause));
+    show_cell(client, PLAIN, 6, step);
+    show_cell(client, BOLD, 24, history_joined(checkpoint->nodes, checkpoint->n_nodes, made_by));
+    show_cell(client, DIM, 0, history_joined(checkpoint->next_nodes, checkpoint->n_next_nodes, next));
 }
 
-static void checkpoints_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void checkpoints_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__ListCheckpointsResponse *response = (const Renga__V1__ListCheckpointsResponse *)message;
     (void)data;
     for (size_t i = 0; i < response->n_checkpoints; i++) {
-        if (orchestra->json)
+        if (client->json)
             message_print_json(&response->checkpoints[i]->base);
         else
-            show_checkpoint(orchestra, response->checkpoints[i]);
+            show_checkpoint(client, response->checkpoints[i]);
     }
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int history_work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one thread; 'renga runs' shows them"))
+    struct orchestrator_client client;
+    if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one thread; 'renga runs' shows them"))
         return COMMAND_USAGE;
     Renga__V1__ListCheckpointsRequest request = RENGA__V1__LIST_CHECKPOINTS_REQUEST__INIT;
-    request.thread_id = (char *)(uintptr_t)orchestra.arguments[0];
+    request.thread_id = (char *)(uintptr_t)client.arguments[0];
     request.page_size = (int32_t)config_integer(config, "limit");
-    return orchestra_ask_soon(&orchestra, "ListCheckpoints", &request.base, checkpoints_came, NULL) ? COMMAND_OK
-                                                                                                    : COMMAND_FAILED;
+    return orchestrator_client_call_soon(&client, "ListCheckpoints", &request.base, checkpoints_received, NULL)
+               ? COMMAND_OK
+               : COMMAND_FAILED;
 }
 
 static int history(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "THREAD",
         .summary = "lists the checkpoints of a thread, newest first.",
         .examples = "renga history t-1 --limit 10\n",
         .options = options,
-        .work = work,
+        .work = history_work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
 const struct command command_history = {

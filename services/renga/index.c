@@ -111,7 +111,7 @@ static void show_line(struct index *index, const Renga__V1__IndexDocumentsProgre
            progress->paragraphs);
 }
 
-static void show_end(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
+static void index_show_end(const struct index *index, const Renga__V1__IndexDocumentsProgress *progress)
 {
     erase_bar(index);
     if (index->show == INDEX_SHOW_BRIEF && progress->files_unchanged == progress->files_done)
@@ -122,7 +122,7 @@ static void show_end(const struct index *index, const Renga__V1__IndexDocumentsP
            progress->paragraphs, (double)(clock_now_ns() - index->began_ns) / 1e9);
 }
 
-static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, void *data)
+static void progress_received(const Renga__V1__IndexDocumentsProgress *progress, void *data)
 {
     struct index *index = ((struct rpc_client_call *)data)->owner;
     if (!progress) {
@@ -141,7 +141,7 @@ static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, voi
         if (index->show == INDEX_SHOW_SKIPPED)
             return;
         if (progress->done)
-            show_end(index, progress);
+            index_show_end(index, progress);
         else if (has_bar(index))
             show_bar(index, progress);
         else
@@ -152,7 +152,7 @@ static void progress_came(const Renga__V1__IndexDocumentsProgress *progress, voi
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void begin(struct command_call *call)
+static void index_begin(struct command_call *call)
 {
     struct index *index = (struct index *)call;
     Renga__V1__IndexDocumentsRequest request = RENGA__V1__INDEX_DOCUMENTS_REQUEST__INIT;
@@ -160,7 +160,7 @@ static void begin(struct command_call *call)
     request.source_case = RENGA__V1__INDEX_DOCUMENTS_REQUEST__SOURCE_FOLDER;
     request.folder = index->folder;
     request.rebuild = index->rebuild;
-    renga__v1__tool_runner__index_documents(index->tool_runner, &request, progress_came, &call->call);
+    renga__v1__tool_runner__index_documents(index->tool_runner, &request, progress_received, &call->call);
 }
 
 /* A name that a collection may have, after the folder's own. */
@@ -239,7 +239,7 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
         fprintf(stderr, "%s: %s\n", command, st.text);
         return false;
     }
-    index->call.begin = begin;
+    index->call.begin = index_begin;
     index->began_ns = clock_now_ns();
     if (index_call(index, process, index->began_ns + timeout_ms * NS_PER_MS, command))
         return true;
@@ -247,22 +247,23 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
     return false;
 }
 
-int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection)
+int index_bring_documents(struct index *index, const struct orchestrator_client *client, bool live,
+                          const char **collection)
 {
     struct status st = {0};
-    const char *folder = config_string(way->config, "docs"), *name = config_string(way->config, "collection");
+    const char *folder = config_string(client->config, "docs"), *name = config_string(client->config, "collection");
     *collection = folder ? index->collection : name;
     if (!folder)
         return COMMAND_OK;
-    if (!index_prepare(index, folder, name, true, !config_string(way->config, CONNECT), &st)) {
-        fprintf(stderr, "%s: %s\n", way->command, st.text);
+    if (!index_prepare(index, folder, name, true, !config_string(client->config, CONNECT), &st)) {
+        fprintf(stderr, "%s: %s\n", client->command, st.text);
         return COMMAND_USAGE;
     }
     index->show = live ? INDEX_SHOW_BRIEF : INDEX_SHOW_SKIPPED;
     index->call.cancels = true;
-    if (index_run(index, way->process, config_duration_ms(way->config, "timeout"), way->command)) {
+    if (index_run(index, client->process, config_duration_ms(client->config, "timeout"), client->command)) {
         if (!index->files)
-            fprintf(stderr, "%s: in '%s' there is no document that can be read\n", way->command, folder);
+            fprintf(stderr, "%s: in '%s' there is no document that can be read\n", client->command, folder);
         return COMMAND_OK;
     }
     return command_interrupted() ? COMMAND_INTERRUPTED : COMMAND_FAILED;

@@ -3,7 +3,7 @@
 #ifndef RENGA_INDEX_H
 #define RENGA_INDEX_H
 
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include <limits.h>
 
@@ -51,6 +51,7 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
 
 /* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the collection to
  * search: the folder's, else that of --collection; NULL: all. `live`: on a terminal. */
-int index_bring_documents(struct index *index, const struct orchestra *way, bool live, const char **collection);
+int index_bring_documents(struct index *index, const struct orchestrator_client *client, bool live,
+                          const char **collection);
 
 #endif

@@ -58,119 +58,122 @@ static const struct option options[] = {
 };
 
 /* Of a process that asks no suite elsewhere. */
-static struct own_store own;
+static struct local_store own;
 static bool own_opened;
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
 
-static char *text_option(const struct talk *talk, const char *name)
+static char *text_option(const struct conversation *conversation, const char *name)
 {
-    return command_text(config_string(talk->way.config, name));
+    return command_text(config_string(conversation->client.config, name));
 }
 
-static bool talk_start(struct talk *talk, Renga__V1__SessionForm *form)
+static bool conversation_start(struct conversation *conversation, Renga__V1__SessionForm *form)
 {
     Renga__V1__Bootstrap known = RENGA__V1__BOOTSTRAP__INIT;
-    renga__v1__start_interview_request__init(&talk->start);
-    known.language = text_option(talk, "language");
-    known.country = text_option(talk, "country");
-    known.timezone = text_option(talk, "timezone");
-    talk->start.form = form;
-    talk->start.bootstrap = &known;
-    talk->start.model = text_option(talk, "model");
-    talk->start.session_id = own.made ? own.name : text_option(talk, "session");
-    return interview_call(talk, TALK_START);
+    renga__v1__start_interview_request__init(&conversation->start);
+    known.language = text_option(conversation, "language");
+    known.country = text_option(conversation, "country");
+    known.timezone = text_option(conversation, "timezone");
+    conversation->start.form = form;
+    conversation->start.bootstrap = &known;
+    conversation->start.model = text_option(conversation, "model");
+    conversation->start.session_id = own.made ? own.name : text_option(conversation, "session");
+    return interview_call(conversation, CONVERSATION_START);
 }
 
 /* The session that is there goes on, but not with another form. */
-static bool talk_is_same_form(struct talk *talk, const Renga__V1__SessionForm *form, struct arena *arena,
-                              struct status *st)
+static bool conversation_is_same_form(struct conversation *conversation, const Renga__V1__SessionForm *form,
+                                      struct arena *arena, struct status *st)
 {
     bool matches = true;
-    if (!form || !talk->state->form || !interview_form_matches(form, talk->state->form, &matches, arena, st))
-        return !form || !talk->state->form;
-    return matches ||
-           fail(st, INVALID_ARGUMENT,
-                "the session '%s' was begun with another form; give another --session, or no form", talk->session_id);
+    if (!form || !conversation->state->form ||
+        !interview_form_matches(form, conversation->state->form, &matches, arena, st))
+        return !form || !conversation->state->form;
+    return matches || fail(st, INVALID_ARGUMENT,
+                           "the session '%s' was begun with another form; give another --session, or no form",
+                           conversation->session_id);
 }
 
-static bool talk_resume(struct talk *talk, const char *session, const Renga__V1__SessionForm *form, struct arena *arena)
+static bool conversation_resume(struct conversation *conversation, const char *session,
+                                const Renga__V1__SessionForm *form, struct arena *arena)
 {
     struct status st = {0};
-    if (strlen(session) >= sizeof talk->session_id)
-        return fail(&talk->call.call.status, INVALID_ARGUMENT, "--session: a name has at most %zu bytes",
-                    sizeof talk->session_id - 1);
-    snprintf(talk->session_id, sizeof talk->session_id, "%s", session);
-    if (!interview_call(talk, TALK_GET))
+    if (strlen(session) >= sizeof conversation->session_id)
+        return fail(&conversation->call.call.status, INVALID_ARGUMENT, "--session: a name has at most %zu bytes",
+                    sizeof conversation->session_id - 1);
+    snprintf(conversation->session_id, sizeof conversation->session_id, "%s", session);
+    if (!interview_call(conversation, CONVERSATION_GET))
         return false;
-    if (!talk_is_same_form(talk, form, arena, &st)) {
-        talk->call.call.status = st;
+    if (!conversation_is_same_form(conversation, form, arena, &st)) {
+        conversation->call.call.status = st;
         return false;
     }
     return true;
 }
 
-static bool talk_open_session(struct talk *talk, const char *path, struct arena *arena)
+static bool conversation_open_session(struct conversation *conversation, const char *path, struct arena *arena)
 {
-    const char *session = config_string(talk->way.config, "session");
+    const char *session = config_string(conversation->client.config, "session");
     struct status st = {0};
     Renga__V1__SessionForm *form = path ? interview_form_read(path, arena, &st) : NULL;
     if (path && !form) {
-        talk->call.call.status = st;
+        conversation->call.call.status = st;
         return false;
     }
-    if (session && talk_resume(talk, session, form, arena))
+    if (session && conversation_resume(conversation, session, form, arena))
         return true;
-    if (session && talk->call.call.status.code != NOT_FOUND)
+    if (session && conversation->call.call.status.code != NOT_FOUND)
         return false;
     if (!form)
-        return fail(&talk->call.call.status, INVALID_ARGUMENT,
+        return fail(&conversation->call.call.status, INVALID_ARGUMENT,
                     session ? "there is no session '%.128s' yet; name a form to begin it" : "name a form, FORM.json%s",
                     session ? session : "");
-    return talk_start(talk, form);
+    return conversation_start(conversation, form);
 }
 
-static int talk_end_session(const struct talk *talk)
+static int conversation_end_session(const struct conversation *conversation)
 {
-    const char *out = config_string(talk->way.config, "out"), *format = config_string(talk->way.config, "result");
-    if (talk->interactive)
-        printf("%s%s%s\n", colour(&talk->way, GREEN), interview_say(talk, "✓ 確定しました。", "✓ Confirmed."),
-               colour(&talk->way, PLAIN));
+    const char *out = config_string(conversation->client.config, "out"),
+               *format = config_string(conversation->client.config, "result");
+    if (conversation->interactive)
+        printf("%s%s%s\n", colour(&conversation->client, GREEN),
+               interview_say(conversation, "✓ 確定しました。", "✓ Confirmed."), colour(&conversation->client, PLAIN));
     fflush(stdout);
-    return interview_write_result(talk, format, out) ? COMMAND_OK : COMMAND_FAILED;
+    return interview_write_result(conversation, format, out) ? COMMAND_OK : COMMAND_FAILED;
 }
 
-static int converse_to_the_end(struct talk *talk)
+static int converse_to_the_end(struct conversation *conversation)
 {
     enum command_exit code = COMMAND_OK;
-    if (!talk->state->confirmed) {
-        if (talk->interactive && !config_string(talk->way.config, "session"))
-            interview_show_name(talk);
-        interview_show_reply(talk);
-        code = interview_converse(talk);
+    if (!conversation->state->confirmed) {
+        if (conversation->interactive && !config_string(conversation->client.config, "session"))
+            interview_show_name(conversation);
+        interview_show_reply(conversation);
+        code = interview_converse(conversation);
     }
     if (code == COMMAND_OK)
-        return talk_end_session(talk);
-    interview_show_waits(talk);
+        return conversation_end_session(conversation);
+    interview_show_waits(conversation);
     return code;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 /* If standard output is no terminal, only the result goes there; the conversation goes to standard error. */
-static bool open_streams(struct talk *talk)
+static bool open_streams(struct conversation *conversation)
 {
-    talk->json = config_boolean(talk->way.config, "json");
-    talk->result = stdout;
-    if (!talk->json && !isatty(STDOUT_FILENO)) {
+    conversation->json = config_boolean(conversation->client.config, "json");
+    conversation->result = stdout;
+    if (!conversation->json && !isatty(STDOUT_FILENO)) {
         int result = dup(STDOUT_FILENO);
-        talk->result = result < 0 ? NULL : fdopen(result, "w");
-        if (!talk->result || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        conversation->result = result < 0 ? NULL : fdopen(result, "w");
+        if (!conversation->result || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
             return false;
     }
-    talk->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !talk->json;
-    talk->way.terminal = command_on_terminal() && !talk->json;
-    talk->way.colours = command_in_colours() && !talk->json;
+    conversation->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !conversation->json;
+    conversation->client.terminal = command_on_terminal() && !conversation->json;
+    conversation->client.colours = command_in_colours() && !conversation->json;
     return true;
 }
 
@@ -180,7 +183,7 @@ static bool interview_check_options(const struct config *config, struct status *
     if (*own.name && session && strcmp(own.name, session) != 0) /* its file is chosen before --config is read */
         return fail(st, INVALID_ARGUMENT,
                     "session '%.128s': give the session as the flag --session, with at most %d bytes", session,
-                    OWN_NAME_SIZE - 1);
+                    LOCAL_STORE_NAME_SIZE - 1);
     if (out)
         return command_check_out("--out", out, st);
     if (config_boolean(config, "json") && strcmp(config_string(config, "result"), "csv") == 0)
@@ -188,13 +191,13 @@ static bool interview_check_options(const struct config *config, struct status *
     return true;
 }
 
-static int talk_hold(struct talk *talk, const char *path)
+static int conversation_hold(struct conversation *conversation, const char *path)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0, FORM_MEMORY);
-    own_opened = talk_open_session(talk, path, &arena);
-    int code = own_opened ? converse_to_the_end(talk) : (int)interview_failed(talk);
-    interview_forget(talk);
+    own_opened = conversation_open_session(conversation, path, &arena);
+    int code = own_opened ? converse_to_the_end(conversation) : (int)interview_failed(conversation);
+    interview_forget(conversation);
     arena_fini(&arena);
     return code;
 }
@@ -203,20 +206,20 @@ static int interview_work(struct daemon_process *process, const struct config *c
 {
     struct status st = {0};
     size_t count;
-    struct talk talk = {.way = {.command = INTERVIEW, .process = process, .config = config}};
+    struct conversation conversation = {.client = {.command = INTERVIEW, .process = process, .config = config}};
     const char *const *arguments = command_arguments(config, INTERVIEW, 0, 1, "give one form, FORM.json", &count);
     if (!arguments)
         return COMMAND_USAGE;
-    talk.interview = process_stub(process, &renga__v1__form_interview__descriptor, &st);
-    if (!talk.interview || !interview_check_options(config, &st)) {
+    conversation.interview = process_stub(process, &renga__v1__form_interview__descriptor, &st);
+    if (!conversation.interview || !interview_check_options(config, &st)) {
         fprintf(stderr, INTERVIEW ": %s\n", st.text);
         return COMMAND_USAGE;
     }
-    if (!open_streams(&talk)) {
+    if (!open_streams(&conversation)) {
         fprintf(stderr, INTERVIEW ": standard output: %s\n", strerror(errno));
         return COMMAND_FAILED;
     }
-    return talk_hold(&talk, count ? arguments[0] : NULL);
+    return conversation_hold(&conversation, count ? arguments[0] : NULL);
 }
 
 /* ---- the services in this process -------------------------------------------------------------------------------- */
@@ -224,9 +227,9 @@ static int interview_work(struct daemon_process *process, const struct config *c
 /* A session outlives the command: it is kept in the user's own folder. */
 static int interview_here(struct daemon *daemon, int argc, char **argv)
 {
-    own_store_open(&own, "interviews", command_early(argc, argv, "--session", "RENGA_SESSION"));
+    local_store_open(&own, "interviews", command_early(argc, argv, "--session", "RENGA_SESSION"));
     int code = local_suite_run(daemon, own.target, LOCAL_SUITE_FORGET, false, argc, argv, interview_work);
-    own_store_close(&own, own_opened);
+    local_store_close(&own, own_opened);
     return code;
 }
 

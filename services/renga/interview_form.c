@@ -1,10 +1,10 @@
 /* A form from a file: the contract's SessionForm, field by field, or a JSON Schema as any backend has it. */
 #include "interview.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "form/form.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "model_task/check.h"
 #include "rpc/message_json.h"
-#include "thinking/check.h"
 #include "words/words.h"
 
 #include <errno.h>
@@ -29,13 +29,14 @@ enum lines_end { LINES_ON, LINES_CONFIRMED, LINES_QUIT, LINES_FAILED, LINES_REFU
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* Takes the line without its end. LINES_QUIT: the input has ended; LINES_REFUSED: the line cannot be an answer. */
-static enum lines_end lines_read_line(struct talk *talk, struct buffer *line)
+static enum lines_end lines_read_line(struct conversation *conversation, struct buffer *line)
 {
-    size_t limit = talk->json ? REQUEST_MAX : ANSWER_MAX;
+    size_t limit = conversation->json ? REQUEST_MAX : ANSWER_MAX;
     bool fits = true;
     int c;
     buffer_clear(line);
-    if (!prompt_watch_wait(talk->interactive)) /* a terminal hands over whole lines, so none stays in a buffer */
+    if (!prompt_watch_wait(
+            conversation->interactive)) /* a terminal hands over whole lines, so none stays in a buffer */
         return LINES_INTERRUPTED;
     errno = 0;
     while ((c = getc(stdin)) != EOF && c != '\n') {
@@ -54,36 +55,36 @@ static enum lines_end lines_read_line(struct talk *talk, struct buffer *line)
         return LINES_ON;
     if (fits)
         fprintf(stderr, INTERVIEW ": %s\n",
-                interview_say(talk, "この行は UTF-8 として読めません", "the line is not UTF-8"));
+                interview_say(conversation, "この行は UTF-8 として読めません", "the line is not UTF-8"));
     else
-        fprintf(
-            stderr, INTERVIEW ": %s\n",
-            interview_say(talk, "1行は32,768バイトまでです", "a line is too long: an answer has at most 32,768 bytes"));
+        fprintf(stderr, INTERVIEW ": %s\n",
+                interview_say(conversation, "1行は32,768バイトまでです",
+                              "a line is too long: an answer has at most 32,768 bytes"));
     return LINES_REFUSED;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-static enum lines_end lines_send_answer(struct talk *talk)
+static enum lines_end lines_send_answer(struct conversation *conversation)
 {
-    talk->answer.session_id = talk->session_id;
-    if (!talk->answer.expected_revision)
-        talk->answer.expected_revision = talk->state->revision;
-    if (!interview_call(talk, TALK_ANSWER))
+    conversation->answer.session_id = conversation->session_id;
+    if (!conversation->answer.expected_revision)
+        conversation->answer.expected_revision = conversation->state->revision;
+    if (!interview_call(conversation, CONVERSATION_ANSWER))
         return LINES_FAILED;
-    interview_show_reply(talk);
+    interview_show_reply(conversation);
     return LINES_ON;
 }
 
-static enum lines_end lines_answer_text(struct talk *talk, char *text)
+static enum lines_end lines_answer_text(struct conversation *conversation, char *text)
 {
-    renga__v1__answer_interview_request__init(&talk->answer);
-    talk->answer.text = text;
-    return lines_send_answer(talk);
+    renga__v1__answer_interview_request__init(&conversation->answer);
+    conversation->answer.text = text;
+    return lines_send_answer(conversation);
 }
 
 /* An AnswerInterviewRequest as a line of JSON: {"text": "..."}, {"values": {"email": "..."}}. */
-static enum lines_end lines_answer_request(struct talk *talk, const char *line)
+static enum lines_end lines_answer_request(struct conversation *conversation, const char *line)
 {
     struct json_document document;
     struct arena arena;
@@ -100,8 +101,8 @@ static enum lines_end lines_answer_request(struct talk *talk, const char *line)
             ? (Renga__V1__AnswerInterviewRequest *)message_read_json(type, document.root, &arena, &st)
             : NULL;
     if (request) {
-        talk->answer = *request;
-        end = lines_send_answer(talk);
+        conversation->answer = *request;
+        end = lines_send_answer(conversation);
     } else {
         fprintf(stderr, INTERVIEW ": %s\n", st.text);
     }
@@ -111,32 +112,33 @@ static enum lines_end lines_answer_request(struct talk *talk, const char *line)
 }
 
 /* "/edit email b@example.com", "/edit 2 b@example.com". */
-static enum lines_end lines_edit_value(struct talk *talk, const char *text)
+static enum lines_end lines_edit_value(struct conversation *conversation, const char *text)
 {
     Renga__V1__AnswerInterviewRequest__ValuesEntry entry = RENGA__V1__ANSWER_INTERVIEW_REQUEST__VALUES_ENTRY__INIT;
     Renga__V1__AnswerInterviewRequest__ValuesEntry *values[] = {&entry};
     const char *value;
-    int field = interview_find_field(talk, text, &value);
+    int field = interview_find_field(conversation, text, &value);
     if (field < 0 || !*value) {
         fprintf(stderr, INTERVIEW ": %s\n",
-                field < 0
-                    ? interview_say(talk, "その項目はありません。/edit 項目 値（項目は /list の番号か [ ] の名前）",
-                                    "there is no such field: /edit FIELD VALUE, with FIELD as its number or name "
-                                    "in /list")
-                    : interview_say(talk, "値がありません。/edit 項目 値", "the value is missing: /edit FIELD VALUE"));
+                field < 0 ? interview_say(conversation,
+                                          "その項目はありません。/edit 項目 値（項目は /list の番号か [ ] の名前）",
+                                          "there is no such field: /edit FIELD VALUE, with FIELD as its number or name "
+                                          "in /list")
+                          : interview_say(conversation, "値がありません。/edit 項目 値",
+                                          "the value is missing: /edit FIELD VALUE"));
         return LINES_REFUSED;
     }
-    entry.key = talk->state->field_statuses[field]->field_id;
+    entry.key = conversation->state->field_statuses[field]->field_id;
     entry.value = (char *)(uintptr_t)value;
-    renga__v1__answer_interview_request__init(&talk->answer);
-    talk->answer.values = values;
-    talk->answer.n_values = 1;
-    return lines_send_answer(talk);
+    renga__v1__answer_interview_request__init(&conversation->answer);
+    conversation->answer.values = values;
+    conversation->answer.n_values = 1;
+    return lines_send_answer(conversation);
 }
 
 /* ---- the confirmation -------------------------------------------------------------------------------------------- */
 
-static bool lines_line_agrees(const struct talk *talk, const char *line)
+static bool lines_line_agrees(const struct conversation *conversation, const char *line)
 {
     static const char *const words[] = {
         "y",          "yes",          "ok",       "okay",       "confirm", "i confirm",    "はい",     "ok です",
@@ -152,14 +154,14 @@ static bool lines_line_agrees(const struct talk *talk, const char *line)
             plain.length -= strlen(*end);
     for (const char *const *word = words; *word; word++)
         same |= strcmp(buffer_text(&plain), *word) == 0;
-    same |= talk->interactive && plain.length == 0; /* the Enter key; in a file it is an empty line */
+    same |= conversation->interactive && plain.length == 0; /* the Enter key; in a file it is an empty line */
     buffer_fini(&plain);
     return same;
 }
 
-static enum lines_end lines_confirm(struct talk *talk)
+static enum lines_end lines_confirm(struct conversation *conversation)
 {
-    return interview_call(talk, TALK_CONFIRM) ? LINES_CONFIRMED : LINES_FAILED;
+    return interview_call(conversation, CONVERSATION_CONFIRM) ? LINES_CONFIRMED : LINES_FAILED;
 }
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -193,67 +195,69 @@ static const char *lines_misspelt_command(const char *line)
     return nearest.name;
 }
 
-static enum lines_end lines_take_line(struct talk *talk, char *line)
+static enum lines_end lines_take_line(struct conversation *conversation, char *line)
 {
     const char *rest, *meant;
-    if (talk->json && *line == '{')
-        return lines_answer_request(talk, line);
-    if (interview_is_over(talk) && lines_line_agrees(talk, line))
-        return lines_confirm(talk);
+    if (conversation->json && *line == '{')
+        return lines_answer_request(conversation, line);
+    if (interview_is_over(conversation) && lines_line_agrees(conversation, line))
+        return lines_confirm(conversation);
     if (text_is_blank(line))
         return LINES_ON;
-    if (talk->json)
-        return lines_answer_text(talk, line);
+    if (conversation->json)
+        return lines_answer_text(conversation, line);
     if (lines_behind_command(line, "/quit"))
         return LINES_QUIT;
     if (lines_behind_command(line, "/help"))
-        interview_show_help(talk);
+        interview_show_help(conversation);
     else if (lines_behind_command(line, "/list"))
-        interview_show_values(talk);
+        interview_show_values(conversation);
     else if ((rest = lines_behind_command(line, "/edit")))
-        return lines_edit_value(talk, rest);
+        return lines_edit_value(conversation, rest);
     else if ((meant = lines_misspelt_command(line)))
-        fprintf(stderr, INTERVIEW ": %s %s\n", interview_say(talk, "もしかして:", "did you mean"), meant);
+        fprintf(stderr, INTERVIEW ": %s %s\n", interview_say(conversation, "もしかして:", "did you mean"), meant);
     else
-        return lines_answer_text(talk, line);
+        return lines_answer_text(conversation, line);
     return LINES_ON;
 }
 
 /* ---- the conversation -------------------------------------------------------------------------------------------- */
 
 /* At a terminal: false if no other line can succeed. */
-static bool lines_recover(struct talk *talk)
+static bool lines_recover(struct conversation *conversation)
 {
-    enum status_code code = talk->call.call.status.code;
+    enum status_code code = conversation->call.call.status.code;
     if (command_interrupted() || code == NOT_FOUND || code == UNAUTHENTICATED || code == PERMISSION_DENIED)
         return false;
-    interview_report(talk);
-    if (code == ABORTED && interview_call(talk, TALK_GET)) /* another window has answered */
-        interview_show_reply(talk);
+    interview_report(conversation);
+    if (code == ABORTED && interview_call(conversation, CONVERSATION_GET)) /* another window has answered */
+        interview_show_reply(conversation);
     return true;
 }
 
-static enum lines_end lines_take_all(struct talk *talk, struct buffer *line)
+static enum lines_end lines_take_all(struct conversation *conversation, struct buffer *line)
 {
     for (;;) {
-        if (talk->interactive) {
-            printf("%s› %s", colour(&talk->way, BOLD), colour(&talk->way, PLAIN));
+        if (conversation->interactive) {
+            printf("%s› %s", colour(&conversation->client, BOLD), colour(&conversation->client, PLAIN));
             fflush(stdout);
         }
-        enum lines_end end = lines_read_line(talk, line);
+        enum lines_end end = lines_read_line(conversation, line);
         if (end == LINES_ON)
-            end = lines_take_line(talk, (char *)(uintptr_t)buffer_text(line));
-        else if (end == LINES_QUIT && interview_is_over(talk) && config_boolean(talk->way.config, "confirm"))
-            return lines_confirm(talk);
-        else if (talk->interactive && end != LINES_REFUSED)
+            end = lines_take_line(conversation, (char *)(uintptr_t)buffer_text(line));
+        else if (end == LINES_QUIT && interview_is_over(conversation) &&
+                 config_boolean(conversation->client.config, "confirm"))
+            return lines_confirm(conversation);
+        else if (conversation->interactive && end != LINES_REFUSED)
             putchar('\n'); /* Ctrl-C and Ctrl-D leave the cursor behind the prompt */
-        bool mends = talk->interactive && (end == LINES_REFUSED || (end == LINES_FAILED && lines_recover(talk)));
+        bool mends =
+            conversation->interactive && (end == LINES_REFUSED || (end == LINES_FAILED && lines_recover(conversation)));
         if (end != LINES_ON && !mends)
             return end;
     }
 }
 
-enum command_exit interview_converse(struct talk *talk)
+enum command_exit interview_converse(struct conversation *conversation)
 {
     struct buffer line;
     struct sigaction before;
@@ -262,10 +266,10 @@ enum command_exit interview_converse(struct talk *talk)
         return COMMAND_FAILED;
     }
     buffer_init(&line, REQUEST_MAX + 2);
-    enum lines_end end = lines_take_all(talk, &line);
+    enum lines_end end = lines_take_all(conversation, &line);
     prompt_watch_end(&before);
     enum command_exit code = end == LINES_CONFIRMED     ? COMMAND_OK
-                             : end == LINES_FAILED      ? interview_failed(talk)
+                             : end == LINES_FAILED      ? interview_failed(conversation)
                              : end == LINES_REFUSED     ? COMMAND_USAGE
                              : end == LINES_INTERRUPTED ? COMMAND_INTERRUPTED
                                                         : COMMAND_WAITS;

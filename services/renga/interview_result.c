@@ -1,7 +1,7 @@
 /* The result of an interview: a JSON object by field_id, or a table (CSV). */
 #include "interview.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 
 #define RESULT_MAX ((size_t)32 << 20)
 
-static const Renga__V1__FormField *result_field(const struct talk *talk, const char *field_id)
+static const Renga__V1__FormField *result_field(const struct conversation *conversation, const char *field_id)
 {
-    for (size_t i = 0; talk->state->form && i < talk->state->form->n_fields; i++)
-        if (strcmp(talk->state->form->fields[i]->field_id, field_id) == 0)
-            return talk->state->form->fields[i];
+    for (size_t i = 0; conversation->state->form && i < conversation->state->form->n_fields; i++)
+        if (strcmp(conversation->state->form->fields[i]->field_id, field_id) == 0)
+            return conversation->state->form->fields[i];
     return NULL;
 }
 
@@ -57,13 +57,13 @@ static void write_cell(struct buffer *out, const char *text, const char *end)
     buffer_print(out, end);
 }
 
-static void write_csv(const struct talk *talk, struct buffer *out)
+static void write_csv(const struct conversation *conversation, struct buffer *out)
 {
     buffer_print(out, "field_id,label,value,quote\r\n");
-    for (size_t i = 0; i < talk->state->n_field_statuses; i++) {
-        const Renga__V1__FieldStatus *status = talk->state->field_statuses[i];
+    for (size_t i = 0; i < conversation->state->n_field_statuses; i++) {
+        const Renga__V1__FieldStatus *status = conversation->state->field_statuses[i];
         const Renga__V1__CollectedValue *value = result_value(status);
-        const Renga__V1__FormField *field = result_field(talk, status->field_id);
+        const Renga__V1__FormField *field = result_field(conversation, status->field_id);
         write_cell(out, status->field_id, ",");
         write_cell(out, field ? field->label : status->field_id, ",");
         write_cell(out, value ? value->text : "", ",");
@@ -81,17 +81,17 @@ static bool is_kept_as_json(const Renga__V1__FormField *field)
                      field->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_CHOICES);
 }
 
-static void write_json(const struct talk *talk, struct buffer *out)
+static void write_json(const struct conversation *conversation, struct buffer *out)
 {
     struct json_writer writer;
     json_writer_init(&writer, out);
     json_write_object(&writer, NULL);
-    for (size_t i = 0; i < talk->state->n_field_statuses; i++) {
-        const Renga__V1__FieldStatus *status = talk->state->field_statuses[i];
+    for (size_t i = 0; i < conversation->state->n_field_statuses; i++) {
+        const Renga__V1__FieldStatus *status = conversation->state->field_statuses[i];
         const Renga__V1__CollectedValue *value = result_value(status);
         if (!value)
             continue;
-        bool typed = is_kept_as_json(result_field(talk, status->field_id)) &&
+        bool typed = is_kept_as_json(result_field(conversation, status->field_id)) &&
                      json_check(value->text, strlen(value->text), NULL, &(struct status){0});
         if (typed)
             json_write_raw(&writer, status->field_id, value->text, strlen(value->text));
@@ -115,12 +115,12 @@ static void write_to_terminal(FILE *file, struct buffer *text)
     show_text_on(file, buffer_text(text));
 }
 
-bool interview_write_result(const struct talk *talk, const char *format, const char *path)
+bool interview_write_result(const struct conversation *conversation, const char *format, const char *path)
 {
     struct buffer text;
-    FILE *file = path ? fopen(path, "w") : talk->result;
+    FILE *file = path ? fopen(path, "w") : conversation->result;
     buffer_init(&text, RESULT_MAX);
-    (strcmp(format, "csv") == 0 ? write_csv : write_json)(talk, &text);
+    (strcmp(format, "csv") == 0 ? write_csv : write_json)(conversation, &text);
     bool good = file && !text.failed;
     if (good && isatty(fileno(file)))
         write_to_terminal(file, &text);

@@ -1,7 +1,7 @@
 #include "live.h"
 
 #include "commands.h"
-#include "orchestra.h"
+#include "orchestrator_client.h"
 #include "wrap.h"
 
 #include "base/clock.h"

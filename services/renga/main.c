@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
     &command_eval,      NULL,
 };
 
-static const struct command *find(const char *name)
+static const struct command *main_find(const char *name)
 {
     for (const struct command *const *command = commands; *command; command++)
         if (strcmp((*command)->name, name) == 0)
@@ -41,7 +41,7 @@ static void print_usage(FILE *out)
           out);
 }
 
-static int refuse(const char *name)
+static int main_refuse(const char *name)
 {
     struct nearest nearest = nearest_to(name);
     for (const struct command *const *command = commands; *command; command++)
@@ -56,7 +56,7 @@ static int refuse(const char *name)
     return COMMAND_USAGE;
 }
 
-static bool is_one_of(const char *name, const char *a, const char *b)
+static bool main_is_one_of(const char *name, const char *a, const char *b)
 {
     return strcmp(name, a) == 0 || strcmp(name, b) == 0;
 }
@@ -81,20 +81,20 @@ static int main_end(int code)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
-    const struct command *command = find(name);
+    const struct command *command = main_find(name);
     setlocale(LC_CTYPE, "C.UTF-8"); /* for columns of a terminal */
     if (command)
         return main_end(command->run(argc - 1, argv + 1));
     bool helps = strcmp(name, "help") == 0;
-    if (helps && argc > 2 && (command = find(argv[2])))
+    if (helps && argc > 2 && (command = main_find(argv[2])))
         return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
     if (helps && argc > 2)
-        return refuse(argv[2]);
-    if (helps || is_one_of(name, "--help", "-h"))
+        return main_refuse(argv[2]);
+    if (helps || main_is_one_of(name, "--help", "-h"))
         print_usage(stdout);
-    else if (is_one_of(name, "--version", "version"))
+    else if (main_is_one_of(name, "--version", "version"))
         puts("renga " RENGA_VERSION);
     else
-        return refuse(name);
+        return main_refuse(name);
     return COMMAND_OK;
 }

@@ -1,5 +1,5 @@
 /* Any message as a line of JSON: for --json. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include "rpc/message_json.h"
 

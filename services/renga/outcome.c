@@ -38,21 +38,21 @@ static bool outcome_said_before(const Renga__V1__AgentOutcome *outcome, size_t n
     return false;
 }
 
-void outcome_line(FILE *out, const struct orchestra *way, size_t width, const char *sequence, const char *part,
-                  const char *reason)
+void outcome_line(FILE *out, const struct orchestrator_client *client, size_t width, const char *sequence,
+                  const char *part, const char *reason)
 {
     struct buffer line;
     buffer_init(&line, LINE_BYTES);
     wrap_put(&line, part, strlen(part), true);
     buffer_print(&line, *part ? ": " : "");
     wrap_put(&line, reason, strlen(reason), true);
-    fputs(colour(way, sequence), out);
+    fputs(colour(client, sequence), out);
     wrap_text_on(out, buffer_text(&line), 0, width, false);
-    fputs(colour(way, PLAIN), out);
+    fputs(colour(client, PLAIN), out);
     buffer_fini(&line);
 }
 
-static size_t outcome_show_degradations(FILE *out, const struct orchestra *way, size_t width,
+static size_t outcome_show_degradations(FILE *out, const struct orchestrator_client *client, size_t width,
                                         const Renga__V1__AgentOutcome *outcome, bool *extractive)
 {
     size_t shown = 0, more = 0;
@@ -61,26 +61,26 @@ static size_t outcome_show_degradations(FILE *out, const struct orchestra *way, 
         if (note->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
             *extractive = true;
         else if (!outcome_said_before(outcome, i) && shown < NOTES_SHOWN)
-            outcome_line(out, way, width, YELLOW, note->part, note->reason), shown++;
+            outcome_line(out, client, width, YELLOW, note->part, note->reason), shown++;
         else
             more += !outcome_said_before(outcome, i);
     }
     return more;
 }
 
-void outcome_show(FILE *out, const struct orchestra *way, size_t width, const char *language,
+void outcome_show(FILE *out, const struct orchestrator_client *client, size_t width, const char *language,
                   const Renga__V1__AgentOutcome *outcome)
 {
     const struct outcome_words *words = strncmp(language, "ja", 2) == 0 ? &japanese : &english;
     bool extractive = false;
     if (!outcome)
         return;
-    size_t more = outcome_show_degradations(out, way, width, outcome, &extractive);
+    size_t more = outcome_show_degradations(out, client, width, outcome, &extractive);
     if (more)
         fprintf(out, "%s%zu%s\n", words->more[0], more, words->more[1]);
     if (outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED)
-        outcome_line(out, way, width, YELLOW, words->partial,
+        outcome_line(out, client, width, YELLOW, words->partial,
                      outcome->stop_text[0] ? outcome->stop_text : reason_word(outcome->stop_reason));
     if (extractive)
-        outcome_line(out, way, width, DIM, "", words->extractive);
+        outcome_line(out, client, width, DIM, "", words->extractive);
 }

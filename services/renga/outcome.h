@@ -2,17 +2,17 @@
 #ifndef RENGA_OUTCOME_H
 #define RENGA_OUTCOME_H
 
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include "renga/v1/agent.pb-c.h"
 
 /* `outcome` may be NULL. */
 bool outcome_has_notes(const Renga__V1__AgentOutcome *outcome);
 /* A line each, in the language of the tag: "ja" or "en". `width` 0: lines are not broken. */
-void outcome_show(FILE *out, const struct orchestra *way, size_t width, const char *language,
+void outcome_show(FILE *out, const struct orchestrator_client *client, size_t width, const char *language,
                   const Renga__V1__AgentOutcome *outcome);
 /* "PART: REASON" in a colour; `part` may be "". */
-void outcome_line(FILE *out, const struct orchestra *way, size_t width, const char *sequence, const char *part,
-                  const char *reason);
+void outcome_line(FILE *out, const struct orchestrator_client *client, size_t width, const char *sequence,
+                  const char *part, const char *reason);
 
 #endif

@@ -3,8 +3,8 @@
  * kept in the user's own folder, unless --connect names a suite that runs. */
 #include "autonomous.h"
 #include "index.h"
+#include "local_store.h"
 #include "local_suite.h"
-#include "own_store.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
 #include <stdio.h>
@@ -103,12 +103,12 @@ static const struct option options[] = {
      .max = DAY_MS,
      .unit = "DURATION",
      .help = "How long to wait for the report; then the run is cancelled."},
-    PATIENCE_OPTION(", from the last event on that came. With --connect."),
+    RECONNECT_OPTION(", from the last event on that came. With --connect."),
     {0},
 };
 
 /* Of a process that asks no suite elsewhere. */
-static struct own_store own;
+static struct local_store own;
 
 /* ---- before them ------------------------------------------------------------------------------------------------- */
 
@@ -145,10 +145,10 @@ static void research_look_around(struct research *research, const struct config 
     research->quiet = config_boolean(config, "quiet");
     research->verbose = config_boolean(config, "verbose");
     research->output = config_string(config, "output");
-    research->way.terminal = command_on_terminal() && !research->json;
-    research->way.colours = command_in_colours() && !research->json;
-    research->live = research->way.terminal && !research->quiet;
-    research->width = research->way.terminal ? command_terminal_width() : 0;
+    research->client.terminal = command_on_terminal() && !research->json;
+    research->client.colours = command_in_colours() && !research->json;
+    research->live = research->client.terminal && !research->quiet;
+    research->width = research->client.terminal ? command_terminal_width() : 0;
     research->words =
         research_words(*research->how.language ? research->how.language : NULL, research->request.question);
 }
@@ -234,7 +234,7 @@ static bool research_check_run(const char *on, struct status *st)
 static int research_choose_sources(struct research *research, const struct config *config, struct index *index)
 {
     const char *collection;
-    int code = index_bring_documents(index, &research->way, research->live, &collection);
+    int code = index_bring_documents(index, &research->client, research->live, &collection);
     research->request.n_sources = config_boolean(config, "web") ? 1u + (collection != NULL) : 0;
     research->sources[0] = RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_WEB;
     research->sources[1] = RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_INTERNAL;
@@ -262,14 +262,14 @@ static int research_work(struct daemon_process *process, const struct config *co
     struct index index = {0};
     size_t count;
     struct autonomous autonomous = {0};
-    struct research research = {.way = {.command = RESEARCH, .process = process, .config = config}};
+    struct research research = {.client = {.command = RESEARCH, .process = process, .config = config}};
     bool on = config_string(config, "on") != NULL;
     const char *const *arguments = command_arguments(config, RESEARCH, !on, 1, "give one question, in quotes", &count);
     if (!arguments)
         return COMMAND_USAGE;
     research.service = process_stub(process, &renga__v1__deep_research__descriptor, &st);
     autonomous.service = process_stub(process, &renga__v1__autonomous_research__descriptor, &st);
-    research.way.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, &st);
+    research.client.orchestrator = process_stub(process, &renga__v1__orchestrator__descriptor, &st);
     if (!research.service || !autonomous.service || !research_check_options(config, &st)) {
         fprintf(stderr, RESEARCH ": %s\n", st.text);
         return COMMAND_USAGE;
@@ -311,10 +311,10 @@ static int research_work_here(struct daemon_process *process, const struct confi
 /* The run is kept in a file of its own, so that further questions can be asked. */
 static int research_here(struct daemon *daemon, const char *on, int argc, char **argv)
 {
-    own_store_open(&own, KEPT_IN, on);
+    local_store_open(&own, KEPT_IN, on);
     int code = local_suite_run(daemon, own.target, NULL, true, argc, argv, research_work_here);
-    bool named = *own.name && !on && own_store_rename(&own, KEPT_IN, own.name);
-    own_store_close(&own, named);
+    bool named = *own.name && !on && local_store_rename(&own, KEPT_IN, own.name);
+    local_store_close(&own, named);
     return code;
 }
 

@@ -4,7 +4,7 @@
 
 #include "live.h"
 #include "loop/loop.h"
-#include "patience.h"
+#include "reconnect.h"
 #include "renga/v1/deep_research.pb-c.h"
 
 #define RESEARCH            "renga research"
@@ -58,10 +58,10 @@ struct research_view {
 };
 
 struct research {
-    struct command_call call; /* first */
-    struct orchestra way;     /* the command that asks, and the use of colours */
+    struct command_call call;          /* first */
+    struct orchestrator_client client; /* the command that asks, and the use of colours */
     ProtobufCService *service;
-    struct patience patience; /* with a suite that runs elsewhere */
+    struct reconnect reconnect; /* with a suite that runs elsewhere */
     const struct research_words *words;
     Renga__V1__DeepResearchRequest request;
     Renga__V1__DeepResearchFollowUpRequest further; /* run_id "": a question that is studied */

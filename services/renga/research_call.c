@@ -28,7 +28,7 @@ static void research_keep_run(struct research *research, const char *run_id)
         snprintf(research->run_id, sizeof research->run_id, "%s", run_id);
 }
 
-static void research_event_came(const Renga__V1__DeepResearchEvent *event, void *data)
+static void research_event_received(const Renga__V1__DeepResearchEvent *event, void *data)
 {
     struct research *research = ((struct rpc_client_call *)data)->owner;
     if (!event) {
@@ -36,7 +36,7 @@ static void research_event_came(const Renga__V1__DeepResearchEvent *event, void 
         command_call_ended(&research->call);
         return;
     }
-    patience_heard(&research->patience);
+    reconnect_succeeded(&research->reconnect);
     research->how.after_event_id = event->event_id;
     if (event->event_case == RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_ACCEPTED)
         research_keep_run(research, event->accepted->run_id);
@@ -46,7 +46,7 @@ static void research_event_came(const Renga__V1__DeepResearchEvent *event, void 
         research_view_event(research, event);
 }
 
-static void research_answer_came(const Renga__V1__DeepResearchResponse *response, void *data)
+static void research_answer_received(const Renga__V1__DeepResearchResponse *response, void *data)
 {
     struct research *research = ((struct rpc_client_call *)data)->owner;
     research_view_end(research);
@@ -60,9 +60,10 @@ static void research_call_begin(struct command_call *call)
     struct research *research = (struct research *)call;
     research_view_begin(research);
     if (*research->further.run_id)
-        renga__v1__deep_research__follow_up(research->service, &research->further, research_answer_came, &call->call);
+        renga__v1__deep_research__follow_up(research->service, &research->further, research_answer_received,
+                                            &call->call);
     else
-        renga__v1__deep_research__research_stream(research->service, &research->request, research_event_came,
+        renga__v1__deep_research__research_stream(research->service, &research->request, research_event_received,
                                                   &call->call);
 }
 
@@ -70,17 +71,17 @@ static void research_call_begin(struct command_call *call)
 static void research_cancel_run(struct research *research)
 {
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
-    struct status told = research->way.status;
+    struct status told = research->client.status;
     request.run_id = research->run_id;
     request.reason = command_text("the person who waited for the report went away");
     if (research->how.keep_running && *research->run_id && !*research->further.run_id)
-        orchestra_try(&research->way, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
-    research->way.status = told;
+        orchestrator_client_try(&research->client, "CancelRun", &request.base, CANCEL_MS, NULL, NULL);
+    research->client.status = told;
 }
 
 static void research_tell_how_to_go_on(const struct research *research)
 {
-    const char *connect = config_string(research->way.config, CONNECT);
+    const char *connect = config_string(research->client.config, CONNECT);
     if (*research->run_id && !*research->further.run_id)
         fprintf(stderr, RESEARCH ": the run %s is cancelled; '" RESEARCH " --on %s%s%s' goes on with it\n",
                 research->run_id, research->run_id, connect ? " --connect " : "", connect ? connect : "");
@@ -88,39 +89,39 @@ static void research_tell_how_to_go_on(const struct research *research)
 
 static enum command_exit research_failed(struct research *research)
 {
-    const char *connect = config_string(research->way.config, CONNECT);
-    bool interrupted = command_interrupted(), lost = research->way.status.code == UNAVAILABLE && connect;
+    const char *connect = config_string(research->client.config, CONNECT);
+    bool interrupted = command_interrupted(), lost = research->client.status.code == UNAVAILABLE && connect;
     if (!lost || interrupted) {
         command_call_report(&research->call, RESEARCH);
         research_cancel_run(research);
     }
-    if (interrupted || research->way.status.code == DEADLINE_EXCEEDED)
+    if (interrupted || research->client.status.code == DEADLINE_EXCEEDED)
         research_tell_how_to_go_on(research);
     else if (lost && *research->run_id)
         fprintf(stderr, RESEARCH ": the run %s goes on without this command: 'renga watch %s --connect %s'\n",
                 research->run_id, research->run_id, connect);
-    return interrupted                                     ? COMMAND_INTERRUPTED
-           : research->way.status.code == INVALID_ARGUMENT ? COMMAND_USAGE
-                                                           : COMMAND_FAILED;
+    return interrupted                                        ? COMMAND_INTERRUPTED
+           : research->client.status.code == INVALID_ARGUMENT ? COMMAND_USAGE
+                                                              : COMMAND_FAILED;
 }
 
 /* A suite that falls silent is asked again from the last event on. */
 static bool research_wait(struct research *research)
 {
-    const char *connect = config_string(research->way.config, CONNECT);
-    research->patience.orchestra = &research->way;
+    const char *connect = config_string(research->client.config, CONNECT);
+    research->reconnect.client = &research->client;
     research->call.begin = research_call_begin;
     research->call.cancels = true;
     for (;;) {
-        command_call_prepare(&research->call, research->way.process,
-                             config_duration_ms(research->way.config, "timeout"));
+        command_call_prepare(&research->call, research->client.process,
+                             config_duration_ms(research->client.config, "timeout"));
         if (command_call_wait(&research->call) && research->result)
             return true;
-        research->way.status = research->call.call.status;
+        research->client.status = research->call.call.status;
         research->view.live.count = 0;
-        if (command_interrupted() || research->way.status.code != UNAVAILABLE)
+        if (command_interrupted() || research->client.status.code != UNAVAILABLE)
             return false;
-        if (!connect || !patience_again(&research->patience))
+        if (!connect || !reconnect_retry(&research->reconnect))
             return false;
     }
 }

@@ -69,10 +69,10 @@ static void report_put_line(const struct printing *printing, struct buffer *out,
 
 static size_t report_print_head(const struct printing *printing, const struct markdown_block *block)
 {
-    const struct orchestra *way = &printing->research->way;
+    const struct orchestrator_client *client = &printing->research->client;
     size_t indent = 2 * (size_t)block->level;
     if (block->kind == MARKDOWN_HEADING)
-        fputs(colour(way, BOLD), stdout);
+        fputs(colour(client, BOLD), stdout);
     if (block->kind == MARKDOWN_QUOTE)
         return (size_t)printf("│ ") - 2;
     if (block->kind != MARKDOWN_ITEM)
@@ -97,7 +97,7 @@ static void report_print_code(const struct markdown_block *block)
 static void report_print_block(const struct printing *printing, const struct markdown_block *block)
 {
     struct buffer out;
-    const struct orchestra *way = &printing->research->way;
+    const struct orchestrator_client *client = &printing->research->client;
     if (block->kind == MARKDOWN_CODE) {
         report_print_code(block);
         return;
@@ -109,9 +109,9 @@ static void report_print_block(const struct printing *printing, const struct mar
     size_t indent = report_print_head(printing, block);
     buffer_init(&out, TEXT_MAX);
     report_put_line(printing, &out, block->text, block->length);
-    wrap_text(buffer_text(&out), indent, printing->width, way->colours);
+    wrap_text(buffer_text(&out), indent, printing->width, client->colours);
     if (block->kind == MARKDOWN_HEADING)
-        fputs(colour(way, PLAIN), stdout);
+        fputs(colour(client, PLAIN), stdout);
     buffer_fini(&out);
 }
 
@@ -122,7 +122,7 @@ static bool report_is_close(enum markdown_kind before, enum markdown_kind kind)
                : before == kind && (kind == MARKDOWN_ITEM || kind == MARKDOWN_QUOTE);
 }
 
-static void report_print(const struct printing *printing, size_t length)
+static void research_report_print(const struct printing *printing, size_t length)
 {
     struct markdown reader;
     struct markdown_block block;
@@ -166,8 +166,8 @@ static void report_print_sources(const struct printing *printing, const struct r
     const struct research_words *words = printing->research->words;
     struct buffer out;
     char label[24];
-    printf("\n%s%s%s\n", colour(&printing->research->way, BOLD), words->sources,
-           colour(&printing->research->way, PLAIN));
+    printf("\n%s%s%s\n", colour(&printing->research->client, BOLD), words->sources,
+           colour(&printing->research->client, PLAIN));
     buffer_init(&out, TEXT_MAX);
     for (size_t i = 0; i < sources->count; i++) {
         if (!research_sources_is_new(sources, i))
@@ -176,7 +176,7 @@ static void report_print_sources(const struct printing *printing, const struct r
         buffer_clear(&out);
         report_put_source(&out, words, sources->result->citations[sources->order[i]], true);
         fputs(label, stdout);
-        wrap_text(buffer_text(&out), (size_t)indent, printing->width, printing->research->way.colours);
+        wrap_text(buffer_text(&out), (size_t)indent, printing->width, printing->research->client.colours);
     }
     buffer_fini(&out);
 }
@@ -226,7 +226,7 @@ static void report_show_gaps(FILE *out, const struct research *research)
     const Renga__V1__DeepResearchResult *result = research->result;
     for (size_t i = 0; i < result->n_gaps; i++)
         if (!strstr(result->report_md, result->gaps[i])) /* the report may tell of it */
-            outcome_line(out, &research->way, research->live ? research->width : 0, YELLOW,
+            outcome_line(out, &research->client, research->live ? research->width : 0, YELLOW,
                          report_says(result->gaps[i], research->words->gaps) ? "" : research->words->gaps,
                          result->gaps[i]);
 }
@@ -235,19 +235,19 @@ static void report_show_end(FILE *out, const struct research *research)
 {
     struct buffer figures;
     const Renga__V1__DeepResearchResult *result = research->result;
-    const char *connect = config_string(research->way.config, CONNECT);
+    const char *connect = config_string(research->client.config, CONNECT);
     size_t width = research->live ? research->width : 0;
     report_show_gaps(out, research);
-    outcome_show(out, &research->way, width, research->words->tag, result->outcome);
+    outcome_show(out, &research->client, width, research->words->tag, result->outcome);
     buffer_init(&figures, TEXT_MAX);
     research_put_figures(&figures, research->words, result);
-    outcome_line(out, &research->way, width, DIM, "", buffer_text(&figures));
+    outcome_line(out, &research->client, width, DIM, "", buffer_text(&figures));
     buffer_fini(&figures);
     if (!*research->run_id)
         return;
-    fprintf(out, "%s%s%s" RESEARCH " --on %s%s%s \"…\"%s\n", colour(&research->way, DIM), research->words->further,
+    fprintf(out, "%s%s%s" RESEARCH " --on %s%s%s \"…\"%s\n", colour(&research->client, DIM), research->words->further,
             research->words->colon, research->run_id, connect ? " --connect " : "", connect ? connect : "",
-            colour(&research->way, PLAIN));
+            colour(&research->client, PLAIN));
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static void report_show_on_terminal(const struct research *research)
     printing.width = research->width > LINE_COLUMNS ? LINE_COLUMNS : research->width;
     research_sources_init(&sources, research->result);
     research_marks_init(&marks, &sources);
-    report_print(&printing, sources.report_length);
+    research_report_print(&printing, sources.report_length);
     if (sources.count)
         report_print_sources(&printing, &sources);
     research_marks_fini(&marks);
@@ -281,10 +281,10 @@ void research_show(const struct research *research)
     if (research->json)
         message_print_json(research->exact ? research->exact : &research->result->base);
     else if (!research->output)
-        (research->way.terminal ? report_show_on_terminal : report_show_in_pipe)(research);
+        (research->client.terminal ? report_show_on_terminal : report_show_in_pipe)(research);
     if (!research->json && !research->quiet) {
-        FILE *out = research->way.terminal ? stdout : stderr;
-        fputs(research->way.terminal ? "\n" : "", out);
+        FILE *out = research->client.terminal ? stdout : stderr;
+        fputs(research->client.terminal ? "\n" : "", out);
         report_show_end(out, research);
     }
     fflush(stdout);

@@ -4,8 +4,8 @@
  *      GetRun ---> GetState: the fields of the request ---> ResumeRun ---> ResearchStream */
 #include "autonomous.h"
 
-#include "base/json.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ static char *const autonomous_fields[] = {
     (char[]){"theme"},   (char[]){"max_iterations"}, (char[]){"max_results_per_query"}, (char[]){"min_data_count"},
     (char[]){"sources"}, (char[]){"collections"},    (char[]){"human_input_required"}};
 
-static void resume_run_was_read(struct orchestra *way, const ProtobufCMessage *message, void *data)
+static void resume_run_was_read(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct research *research = data;
-    (void)way;
+    (void)client;
     research->run = rpc_message_copy(&research->kept, &((const Renga__V1__GetRunResponse *)message)->run->base);
 }
 
@@ -39,7 +39,7 @@ static bool resume_read_run(struct research *research)
 {
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
     request.run_id = research->run_id;
-    if (!orchestra_ask(&research->way, "GetRun", &request.base, SOON_MS, resume_run_was_read, research))
+    if (!orchestrator_client_call(&research->client, "GetRun", &request.base, SOON_MS, resume_run_was_read, research))
         return false;
     bool autonomous = research->run && strcmp(research->run->agent, AUTONOMOUS) == 0;
     if (!research->run || (!autonomous && strcmp(research->run->agent, DEEP) != 0))
@@ -85,12 +85,12 @@ static void resume_take_autonomous(struct research *research, const cJSON *state
     request->human_intervention = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(state, "human_input_required"));
 }
 
-static void resume_state_was_read(struct orchestra *way, const ProtobufCMessage *message, void *data)
+static void resume_state_was_read(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct research *research = data;
     const char *json = ((const Renga__V1__GetStateResponse *)message)->state_json;
     struct status st = {0};
-    (void)way;
+    (void)client;
     cJSON *state = json_parse(json, strlen(json), NULL, &st);
     const cJSON *source;
     cJSON *sources = cJSON_DetachItemFromObjectCaseSensitive(state, "sources"); /* here by words, there by numbers */
@@ -128,7 +128,8 @@ static bool resume_read_request(struct research *research)
     request.n_fields = research->autonomous ? sizeof autonomous_fields / sizeof *autonomous_fields
                                             : sizeof deep_fields / sizeof *deep_fields;
     research->request.n_sources = 0;
-    if (!orchestra_ask(&research->way, "GetState", &request.base, SOON_MS, resume_state_was_read, research))
+    if (!orchestrator_client_call(&research->client, "GetState", &request.base, SOON_MS, resume_state_was_read,
+                                  research))
         return false;
     resume_take_labels(research);
     snprintf(research->request_id, sizeof research->request_id, "%s", research->run->request_id);
@@ -146,5 +147,5 @@ bool research_resume(struct research *research)
     bool ended = research->run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED ||
                  research->run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED;
     request.run_id = research->run_id;
-    return !ended || orchestra_ask(&research->way, "ResumeRun", &request.base, SOON_MS, NULL, NULL);
+    return !ended || orchestrator_client_call(&research->client, "ResumeRun", &request.base, SOON_MS, NULL, NULL);
 }

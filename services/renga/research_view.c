@@ -84,12 +84,12 @@ static void research_draw_row(struct research *research, const struct research_r
            width = research->width > 8 ? research->width - 1 : 8; /* the last column would break the line */
     size_t most = width > STATE_COLUMNS + QUERY_LEAST ? width - STATE_COLUMNS : QUERY_LEAST;
     research_describe(research, row, state, sizeof state);
-    printf("%s%s%s ", colour(&research->way, sequence), mark, colour(&research->way, PLAIN));
+    printf("%s%s%s ", colour(&research->client, sequence), mark, colour(&research->client, PLAIN));
     columns += live_print(row->query, most < width - columns ? most : width - columns);
     if (columns + 4 < width) {
-        printf("  %s", colour(&research->way, DIM));
+        printf("  %s", colour(&research->client, DIM));
         columns += 2 + live_print(state, width - columns - 2);
-        fputs(colour(&research->way, PLAIN), stdout);
+        fputs(colour(&research->client, PLAIN), stdout);
     }
     live_end_line(&research->view.live, columns);
 }
@@ -98,9 +98,9 @@ static void research_draw_cycle(struct research *research, int cycle)
 {
     char text[64];
     snprintf(text, sizeof text, "%s%d%s", research->words->cycle[0], cycle, research->words->cycle[1]);
-    fputs(colour(&research->way, DIM), stdout);
+    fputs(colour(&research->client, DIM), stdout);
     size_t columns = live_print(text, research->width - 1);
-    fputs(colour(&research->way, PLAIN), stdout);
+    fputs(colour(&research->client, PLAIN), stdout);
     live_end_line(&research->view.live, columns);
 }
 
@@ -130,9 +130,9 @@ static void research_draw_now(struct research *research)
     while (*tail && wrap_columns(tail) > room)
         tail += wrap_fit(tail, 2) ? wrap_fit(tail, 2) : 1;
     snprintf(line, sizeof line, "%s… %s", now, *tail ? tail : time);
-    fputs(colour(&research->way, DIM), stdout);
+    fputs(colour(&research->client, DIM), stdout);
     size_t columns = live_print(line, research->width - 1);
-    fputs(colour(&research->way, PLAIN), stdout);
+    fputs(colour(&research->client, PLAIN), stdout);
     live_end_line(&view->live, columns);
 }
 
@@ -147,7 +147,7 @@ static void research_draw(struct research *research)
 
 static void research_ticked(struct timer *timer)
 {
-    struct research *research = OWNER_OF(timer, struct research, view.tick);
+    struct research *research = CONTAINER_OF(timer, struct research, view.tick);
     research_draw(research);
     loop_arm_after(research->call.call.loop, timer, TICK_MS);
 }
@@ -168,8 +168,8 @@ static void research_show_note(struct research *research, const Renga__V1__Note 
     struct buffer out;
     const struct research_words *words = research->words;
     live_erase(&research->view.live);
-    printf("%s%s%d%s%s ", colour(&research->way, BOLD), words->note[0], note->step_no, words->note[1],
-           colour(&research->way, PLAIN));
+    printf("%s%s%d%s%s ", colour(&research->client, BOLD), words->note[0], note->step_no, words->note[1],
+           colour(&research->client, PLAIN));
     size_t width = research->width > TEXT_COLUMNS ? TEXT_COLUMNS : research->width;
     buffer_init(&out, NOTE_MAX);
     wrap_put(&out, note->query, strlen(note->query), true);
@@ -185,7 +185,7 @@ static void research_show_note(struct research *research, const Renga__V1__Note 
     research_put_sources(&out, note);
     buffer_put(&out, WRAP_PLAIN);
     printf("%*s", NOTE_INDENT, "");
-    wrap_text(buffer_text(&out), NOTE_INDENT, width, research->way.colours);
+    wrap_text(buffer_text(&out), NOTE_INDENT, width, research->client.colours);
     buffer_fini(&out);
     putchar('\n');
 }

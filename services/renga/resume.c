@@ -1,7 +1,7 @@
 /* `renga resume`: goes on with a run that waits, failed or was cancelled; with an answer, or answers by their ids. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static const struct option options[] = {
      .unit = "JSON",
      .help = "Answers by interrupt: {\"ID\": ANSWER, …}. Questions left out stay open."},
     {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
-    ORCHESTRA_PATIENCE,
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_RECONNECT_OPTION,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
@@ -58,19 +58,19 @@ static void release_answers(struct answers *answers)
     free(answers);
 }
 
-static void run_resumed(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void resume_run_resumed(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
-    (void)orchestra;
+    (void)client;
     *(int64_t *)data = ((const Renga__V1__ResumeRunResponse *)message)->run->last_event_id;
 }
 
-static int go_on(struct orchestra *orchestra, struct answers *answers)
+static int go_on(struct orchestrator_client *client, struct answers *answers)
 {
-    const struct config *config = orchestra->config;
+    const struct config *config = client->config;
     const char *answer = config_string(config, "answer"), *by_id = config_string(config, "answers");
     int64_t last_event_id = 0;
     Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
-    request.run_id = (char *)(uintptr_t)orchestra->arguments[0];
+    request.run_id = (char *)(uintptr_t)client->arguments[0];
     if (by_id && !read_answers(by_id, answers))
         return COMMAND_USAGE;
     if (answer) {
@@ -79,28 +79,28 @@ static int go_on(struct orchestra *orchestra, struct answers *answers)
     }
     request.answers = answers->list;
     request.n_answers = answers->count;
-    if (!orchestra_ask_soon(orchestra, "ResumeRun", &request.base, run_resumed, &last_event_id))
+    if (!orchestrator_client_call_soon(client, "ResumeRun", &request.base, resume_run_resumed, &last_event_id))
         return COMMAND_FAILED;
-    bool quiet = config_boolean(config, "quiet") || (!orchestra->terminal && !orchestra->json);
-    return view_run(orchestra, orchestra->arguments[0], last_event_id, false, quiet, true);
+    bool quiet = config_boolean(config, "quiet") || (!client->terminal && !client->json);
+    return view_run(client, client->arguments[0], last_event_id, false, quiet, true);
 }
 
 static int work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
+    struct orchestrator_client client;
+    if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
         return COMMAND_USAGE;
     struct answers *answers = calloc(1, sizeof *answers);
     if (!answers)
         abort();
-    int code = go_on(&orchestra, answers);
+    int code = go_on(&client, answers);
     release_answers(answers);
     return code;
 }
 
-static int resume(int argc, char **argv)
+static int resume_command(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "RUN",
         .summary = "goes on with a run that waits for an answer, has failed or was cancelled. Exit codes are those of "
@@ -110,7 +110,8 @@ static int resume(int argc, char **argv)
         .options = options,
         .work = work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
-const struct command command_resume = {.name = "resume", .summary = "answer a run's question, go on", .run = resume};
+const struct command command_resume = {
+    .name = "resume", .summary = "answer a run's question, go on", .run = resume_command};

@@ -1,5 +1,5 @@
 /* `renga run`: starts a run and shows it until it stops. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static const struct option options[] = {
      .fallback = "false",
      .help = "Print the run's id and let it go on by itself."},
     {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
-    ORCHESTRA_PATIENCE,
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_RECONNECT_OPTION,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
@@ -28,40 +28,40 @@ struct started {
     bool background;
 };
 
-static void run_started(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void run_started(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct started *started = data;
     const Renga__V1__Run *run = ((const Renga__V1__StartRunResponse *)message)->run;
     snprintf(started->run_id, sizeof started->run_id, "%s", run->run_id);
     if (!started->background)
         return;
-    if (orchestra->json)
+    if (client->json)
         message_print_json(&run->base);
     else
         puts(run->run_id);
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int run_work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one agent; 'renga graph' lists them"))
+    struct orchestrator_client client;
+    if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one agent; 'renga graph' lists them"))
         return COMMAND_USAGE;
     struct started started = {.background = config_boolean(config, "background")};
     const char *thread = config_string(config, "thread");
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
-    request.agent = (char *)(uintptr_t)orchestra.arguments[0];
+    request.agent = (char *)(uintptr_t)client.arguments[0];
     request.input_json = (char *)(uintptr_t)config_string(config, "input");
     request.thread_id = command_text(thread);
-    if (!orchestra_ask_soon(&orchestra, "StartRun", &request.base, run_started, &started))
+    if (!orchestrator_client_call_soon(&client, "StartRun", &request.base, run_started, &started))
         return COMMAND_FAILED;
     /* In a pipe only the result is wanted. */
-    bool quiet = config_boolean(config, "quiet") || (!orchestra.terminal && !orchestra.json);
-    return started.background ? COMMAND_OK : view_run(&orchestra, started.run_id, 0, false, quiet, true);
+    bool quiet = config_boolean(config, "quiet") || (!client.terminal && !client.json);
+    return started.background ? COMMAND_OK : view_run(&client, started.run_id, 0, false, quiet, true);
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "AGENT",
         .summary = "starts a run of an agent and shows it until it stops. Exit code 0: it succeeded; 3: it waits for a "
@@ -69,9 +69,10 @@ static int run(int argc, char **argv)
         .examples = "renga run echo --input '{\"text\": \"moon\"}'\n"
                     "renga run echo --thread t-1 --background\n",
         .options = options,
-        .work = work,
+        .work = run_work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
-const struct command command_run = {.name = "run", .summary = "start a run of an agent and see it work", .run = run};
+const struct command command_run = {
+    .name = "run", .summary = "start a run of an agent and see it work", .run = run_command};

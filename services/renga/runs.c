@@ -21,34 +21,34 @@ static const struct option options[] = {
      .max = 500,
      .unit = "RUNS",
      .help = "How many at most, the newest."},
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
-static void show_run(const struct orchestra *orchestra, const Renga__V1__Run *run)
+static void show_run(const struct orchestrator_client *client, const Renga__V1__Run *run)
 {
     char when[32];
-    show_cell(orchestra, PLAIN, 26, run->run_id);
-    show_cell(orchestra, state_colour(orchestra, run->state), 9, state_word(run->state));
-    show_cell(orchestra, DIM, 19, time_text(run->created_ms, when));
-    show_cell(orchestra, BOLD, 16, run->agent);
-    show_cell(orchestra, PLAIN, 20, run->thread_id);
-    show_cell(orchestra, DIM, 0, reason_word(run->stop_reason));
+    show_cell(client, PLAIN, 26, run->run_id);
+    show_cell(client, state_colour(client, run->state), 9, state_word(run->state));
+    show_cell(client, DIM, 19, time_text(run->created_ms, when));
+    show_cell(client, BOLD, 16, run->agent);
+    show_cell(client, PLAIN, 20, run->thread_id);
+    show_cell(client, DIM, 0, reason_word(run->stop_reason));
 }
 
-static void runs_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void runs_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__ListRunsResponse *response = (const Renga__V1__ListRunsResponse *)message;
     (void)data;
     for (size_t i = 0; i < response->n_runs; i++) {
-        if (orchestra->json)
+        if (client->json)
             message_print_json(&response->runs[i]->base);
         else
-            show_run(orchestra, response->runs[i]);
+            show_run(client, response->runs[i]);
     }
     for (size_t i = 0; i < response->n_damaged_run_ids; i++)
         fprintf(stderr, NAME ": run %s is damaged in the store and left out\n", response->damaged_run_ids[i]);
-    if (!response->n_runs && orchestra->terminal)
+    if (!response->n_runs && client->terminal)
         puts("no runs");
 }
 
@@ -61,16 +61,16 @@ static Renga__V1__RunState state_of(const char *word)
     return RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int runs_work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
+    struct orchestrator_client client;
     size_t count = 0;
     const char *const *words = config_arguments(config, &count);
     if (count && strcmp(words[0], "diff") == 0)
-        return orchestra_open(&orchestra, process, config, NAME, 3, 3, "name two runs: renga runs diff A B")
-                   ? runs_diff(&orchestra)
+        return orchestrator_client_open(&client, process, config, NAME, 3, 3, "name two runs: renga runs diff A B")
+                   ? runs_diff(&client)
                    : COMMAND_USAGE;
-    if (!orchestra_open(&orchestra, process, config, NAME, 0, 0, "--agent, --thread and --state say which runs"))
+    if (!orchestrator_client_open(&client, process, config, NAME, 0, 0, "--agent, --thread and --state say which runs"))
         return COMMAND_USAGE;
     const char *agent = config_string(config, "agent"), *thread = config_string(config, "thread");
     const char *state = config_string(config, "state");
@@ -81,12 +81,13 @@ static int work(struct daemon_process *process, const struct config *config)
     request.page_size = (int32_t)config_integer(config, "limit");
     request.states = states;
     request.n_states = states[0] == RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED ? 0 : 1;
-    return orchestra_ask_soon(&orchestra, "ListRuns", &request.base, runs_came, NULL) ? COMMAND_OK : COMMAND_FAILED;
+    return orchestrator_client_call_soon(&client, "ListRuns", &request.base, runs_received, NULL) ? COMMAND_OK
+                                                                                                  : COMMAND_FAILED;
 }
 
 static int runs(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "",
         .summary =
@@ -96,9 +97,9 @@ static int runs(int argc, char **argv)
                     "renga runs --agent echo --limit 5 --json | jq -r .run_id\n"
                     "renga runs diff 01m7ztx32p6aqpyjjyss6j4x 01m7zv01q3x8rw2h3k9c5d7e\n",
         .options = options,
-        .work = work,
+        .work = runs_work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
 const struct command command_runs = {.name = "runs", .summary = "list runs, or compare two", .run = runs};

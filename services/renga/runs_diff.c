@@ -2,10 +2,10 @@
  * cost. */
 #include "runs_diff.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/text.h"
 #include "rpc/rpc.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static const struct compared {
 #define COMPARED_COUNT (sizeof compared / sizeof *compared)
 
 struct diff {
-    struct orchestra *orchestra;
+    struct orchestrator_client *client;
     struct arena arena;
     const Renga__V1__Run *runs[2];
     cJSON *outputs[2];
@@ -65,10 +65,10 @@ struct diff {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static void diff_run_was_read(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void diff_run_was_read(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct diff *diff = data;
-    (void)orchestra;
+    (void)client;
     diff->runs[diff->runs[0] != NULL] =
         rpc_message_copy(&diff->arena, &((const Renga__V1__GetRunResponse *)message)->run->base);
 }
@@ -78,8 +78,9 @@ static bool diff_read(struct diff *diff)
     for (int i = 0; i < 2; i++) {
         struct status st = {0};
         Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
-        request.run_id = command_text(diff->orchestra->arguments[i + 1]);
-        if (!orchestra_ask_soon(diff->orchestra, "GetRun", &request.base, diff_run_was_read, diff) || !diff->runs[i])
+        request.run_id = command_text(diff->client->arguments[i + 1]);
+        if (!orchestrator_client_call_soon(diff->client, "GetRun", &request.base, diff_run_was_read, diff) ||
+            !diff->runs[i])
             return false;
         const char *output = diff->runs[i]->output_json;
         if (diff->runs[i]->output_omitted)
@@ -111,18 +112,18 @@ static const cJSON *diff_field(const cJSON *output, const char *path)
 static void diff_title(struct diff *diff)
 {
     if (!diff->titled)
-        printf("%s%s%s\n", colour(diff->orchestra, BOLD), diff->title, colour(diff->orchestra, PLAIN));
+        printf("%s%s%s\n", colour(diff->client, BOLD), diff->title, colour(diff->client, PLAIN));
     diff->titled = true;
 }
 
 static void diff_show_same(struct diff *diff)
 {
     if (diff->same && diff->titled)
-        printf("  %s(%zu the same)%s\n", colour(diff->orchestra, DIM), diff->same, colour(diff->orchestra, PLAIN));
+        printf("  %s(%zu the same)%s\n", colour(diff->client, DIM), diff->same, colour(diff->client, PLAIN));
     diff->same = 0;
 }
 
-static void diff_entry_came(enum diff_mark mark, const char *text, void *data)
+static void diff_entry_received(enum diff_mark mark, const char *text, void *data)
 {
     struct diff *diff = data;
     if (mark == DIFF_SAME) {
@@ -132,9 +133,9 @@ static void diff_entry_came(enum diff_mark mark, const char *text, void *data)
     diff_title(diff);
     diff_show_same(diff);
     diff->differs = true;
-    printf("  %s%s ", colour(diff->orchestra, mark == DIFF_REMOVED ? RED : GREEN), mark == DIFF_REMOVED ? "−" : "+");
+    printf("  %s%s ", colour(diff->client, mark == DIFF_REMOVED ? RED : GREEN), mark == DIFF_REMOVED ? "−" : "+");
     show_text(text);
-    printf("%s\n", colour(diff->orchestra, PLAIN));
+    printf("%s\n", colour(diff->client, PLAIN));
 }
 
 static void diff_entry_listed(enum diff_mark mark, const char *text, void *data)
@@ -148,8 +149,8 @@ static void diff_entry_listed(enum diff_mark mark, const char *text, void *data)
 
 static bool diff_list(struct diff *diff, const struct diff_list lists[2], bool ordered)
 {
-    if (!diff->orchestra->json) {
-        bool good = diff_lists(&lists[0], &lists[1], ordered, &diff->arena, diff_entry_came, diff);
+    if (!diff->client->json) {
+        bool good = diff_lists(&lists[0], &lists[1], ordered, &diff->arena, diff_entry_received, diff);
         diff_show_same(diff);
         if (good && (lists[0].cut || lists[1].cut))
             printf("  only the first %d entries are compared\n", DIFF_ENTRIES_MAX);
@@ -187,14 +188,14 @@ static void diff_texts(struct diff *diff, const char *title, const char *a, cons
     if (strcmp(a, b) == 0)
         return;
     diff->differs = true;
-    if (diff->orchestra->json) {
+    if (diff->client->json) {
         json_write_object(&diff->out, title);
         json_write_string(&diff->out, "a", a);
         json_write_string(&diff->out, "b", b);
         json_write_end(&diff->out);
         return;
     }
-    printf("%s%s%s ", colour(diff->orchestra, BOLD), title, colour(diff->orchestra, PLAIN));
+    printf("%s%s%s ", colour(diff->client, BOLD), title, colour(diff->client, PLAIN));
     show_text(*a ? a : "–");
     printf(" → ");
     show_text(*b ? b : "–");
@@ -293,19 +294,19 @@ static int diff_show(struct diff *diff)
 }
 
 /* "1 the runs differ" is COMMAND_FAILED's number, and 2 that of a failure, as diff(1) has them. */
-int runs_diff(struct orchestra *orchestra)
+int runs_diff(struct orchestrator_client *client)
 {
-    struct diff diff = {.orchestra = orchestra};
+    struct diff diff = {.client = client};
     struct buffer out;
     int code = COMMAND_USAGE;
     arena_init(&diff.arena, NULL, 0, RUN_MEMORY);
     buffer_init(&out, OUT_MAX);
     json_writer_init(&diff.out, &out);
     if (diff_read(&diff)) {
-        if (orchestra->json)
+        if (client->json)
             json_write_object(&diff.out, NULL);
         code = diff_show(&diff);
-        if (orchestra->json) {
+        if (client->json) {
             json_write_bool(&diff.out, "same", code == COMMAND_OK);
             json_write_end(&diff.out);
             puts(buffer_text(&out));

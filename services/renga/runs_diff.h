@@ -3,7 +3,7 @@
 #define RENGA_RUNS_DIFF_H
 
 #include "base/arena.h"
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #include <cJSON.h>
 
@@ -31,6 +31,6 @@ bool diff_lists(const struct diff_list *a, const struct diff_list *b, bool order
 
 /* `renga runs diff A B`, both of the orchestrator's arguments behind "diff". Gives the exit code: 0 the same, 1 they
  * differ, 2 it failed. */
-int runs_diff(struct orchestra *orchestra);
+int runs_diff(struct orchestrator_client *client);
 
 #endif

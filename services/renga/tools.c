@@ -1,7 +1,7 @@
 /* `renga tools`: which tools there are, as the tool-runner has them. */
 #include "commands.h"
 #include "gateway.h"
-#include "orchestra.h"
+#include "orchestrator_client.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 #include "table.h"
@@ -59,7 +59,7 @@ static void print_table(const Renga__V1__ListToolsResponse *response)
     table_fini(&table);
 }
 
-static void print(const struct tools *tools, const Renga__V1__ListToolsResponse *response)
+static void tools_print(const struct tools *tools, const Renga__V1__ListToolsResponse *response)
 {
     if (config_boolean(tools->config, "json"))
         message_print_json(&response->base);
@@ -73,22 +73,22 @@ static void answered(const Renga__V1__ListToolsResponse *response, void *data)
 {
     struct tools *tools = ((struct rpc_client_call *)data)->owner;
     if (response)
-        print(tools, response);
+        tools_print(tools, response);
     command_call_ended(&tools->call);
 }
 
-static void begin(struct command_call *call)
+static void tools_begin(struct command_call *call)
 {
     struct tools *tools = (struct tools *)call;
     renga__v1__tool_runner__list_tools(tools->runner, &tools->request, answered, &call->call);
 }
 
-static int list(struct daemon_process *process, const struct config *config)
+static int tools_list(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
     size_t count;
     const char *const *names = config_arguments(config, &count);
-    struct tools tools = {.call.begin = begin, .config = config};
+    struct tools tools = {.call.begin = tools_begin, .config = config};
     renga__v1__list_tools_request__init(&tools.request);
     tools.request.names = (char **)(uintptr_t)names;
     tools.request.n_names = count;
@@ -115,7 +115,7 @@ static int tools(int argc, char **argv)
     daemon.examples = NAME " --connect 127.0.0.1:15000\n" NAME " --tool_runner.mcp mcp.json\n";
     daemon.extra_options = options;
     daemon.peers = peers;
-    return command_with_process(&daemon, argc, argv, list);
+    return command_with_process(&daemon, argc, argv, tools_list);
 }
 
 const struct command command_tools = {

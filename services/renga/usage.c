@@ -1,11 +1,11 @@
 /* `renga usage`: the usage and cost of calls, from a gateway's accounts. */
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "base/json_writer.h"
 #include "commands.h"
 #include "gateway.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "table.h"
+#include "json/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static bool read_groups(struct usage *usage, struct status *st)
     return true;
 }
 
-static bool read_time(const struct usage *usage, const char *name, int64_t *ms, struct status *st)
+static bool usage_read_time(const struct usage *usage, const char *name, int64_t *ms, struct status *st)
 {
     static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
     const char *text = config_string(usage->config, name);
@@ -127,7 +127,7 @@ static char *filter(const struct usage *usage, const char *name)
     return text ? (char *)(uintptr_t)text : (char *)(uintptr_t) "";
 }
 
-static bool read_question(struct usage *usage, struct status *st)
+static bool usage_read_question(struct usage *usage, struct status *st)
 {
     Renga__V1__GetUsageRequest *request = &usage->request;
     renga__v1__get_usage_request__init(request);
@@ -140,20 +140,20 @@ static bool read_question(struct usage *usage, struct status *st)
     request->thread_id = filter(usage, "thread");
     usage->rows_max = config_integer(usage->config, "rows");
     request->page_size = (int32_t)(usage->rows_max < PAGE_MAX ? usage->rows_max : PAGE_MAX);
-    return read_groups(usage, st) && read_time(usage, "from", &request->from_ms, st) &&
-           read_time(usage, "to", &request->to_ms, st);
+    return read_groups(usage, st) && usage_read_time(usage, "from", &request->from_ms, st) &&
+           usage_read_time(usage, "to", &request->to_ms, st);
 }
 
 /* ---- a row ------------------------------------------------------------------------------------------------------- */
 
-struct time_text {
+struct usage_time_text {
     char text[24];
 };
 
 /* The day, or the hour of it. */
-static struct time_text time_text(const struct usage *usage, Renga__V1__UsageGroup group, int64_t ms)
+static struct usage_time_text usage_time_text(const struct usage *usage, Renga__V1__UsageGroup group, int64_t ms)
 {
-    struct time_text out;
+    struct usage_time_text out;
     time_t seconds = (time_t)((ms + usage->request.utc_offset_minutes * MINUTE_MS) / 1000);
     struct tm date;
     gmtime_r(&seconds, &date);
@@ -232,7 +232,7 @@ static void add_cost(struct usage *usage, const Renga__V1__Usage *used, const ch
     usage->unpriced |= unpriced > 0;
 }
 
-static void add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool total)
+static void usage_add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool total)
 {
     int64_t values[NUMBERS];
     const char **cells = table_row(&usage->table);
@@ -241,8 +241,8 @@ static void add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool to
         return;
     for (size_t i = 0; i < usage->request.n_group_by && !total; i++) {
         const char *name = group_name(row, usage->groups[i]);
-        cells[at++] = table_text(&usage->table,
-                                 name ? (*name ? name : "-") : time_text(usage, usage->groups[i], row->start_ms).text);
+        cells[at++] = table_text(&usage->table, name ? (*name ? name : "-")
+                                                     : usage_time_text(usage, usage->groups[i], row->start_ms).text);
     }
     if (total) {
         cells[0] = "all";
@@ -256,14 +256,14 @@ static void add_row(struct usage *usage, const Renga__V1__UsageRow *row, bool to
 
 /* ---- as JSON ----------------------------------------------------------------------------------------------------- */
 
-static void write_row(struct usage *usage, const char *key, const Renga__V1__UsageRow *row, bool total)
+static void usage_write_row(struct usage *usage, const char *key, const Renga__V1__UsageRow *row, bool total)
 {
     struct json_writer *writer = &usage->writer;
     int64_t values[NUMBERS];
     json_write_object(writer, key);
     for (size_t i = 0; i < usage->request.n_group_by && !total; i++) {
         const char *name = group_name(row, usage->groups[i]), *word = words[usage->groups[i]];
-        json_write_string(writer, word, name ? name : time_text(usage, usage->groups[i], row->start_ms).text);
+        json_write_string(writer, word, name ? name : usage_time_text(usage, usage->groups[i], row->start_ms).text);
     }
     numbers_of(row, values);
     for (int i = 0; i < NUMBERS; i++)
@@ -281,43 +281,43 @@ static void write_row(struct usage *usage, const char *key, const Renga__V1__Usa
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static void take(struct usage *usage, const Renga__V1__GetUsageResponse *response)
+static void usage_take(struct usage *usage, const Renga__V1__GetUsageResponse *response)
 {
     static const Renga__V1__UsageRow nothing = RENGA__V1__USAGE_ROW__INIT;
     bool json = config_boolean(usage->config, "json");
     const Renga__V1__UsageRow *totals = response->totals ? response->totals : &nothing;
     for (size_t i = 0; i < response->n_rows && usage->rows < usage->rows_max; i++, usage->rows++)
-        json ? write_row(usage, NULL, response->rows[i], false) : add_row(usage, response->rows[i], false);
+        json ? usage_write_row(usage, NULL, response->rows[i], false) : usage_add_row(usage, response->rows[i], false);
     snprintf(usage->token, sizeof usage->token, "%s", response->next_page_token);
     if (usage->token[0] && usage->rows < usage->rows_max)
         return;
     usage->complete_ms = response->complete_until_ms;
     usage->damaged = response->damaged_rows;
     if (!json) {
-        add_row(usage, totals, true);
+        usage_add_row(usage, totals, true);
         return;
     }
     json_write_end(&usage->writer);
-    write_row(usage, "totals", totals, true);
+    usage_write_row(usage, "totals", totals, true);
     json_write_bool(&usage->writer, "has_more", usage->token[0] != '\0');
     json_write_int(&usage->writer, "complete_until_ms", usage->complete_ms);
     json_write_int(&usage->writer, "damaged_rows", usage->damaged);
     json_write_end(&usage->writer);
 }
 
-static void answered(const Renga__V1__GetUsageResponse *response, void *data)
+static void usage_answered(const Renga__V1__GetUsageResponse *response, void *data)
 {
     struct usage *usage = ((struct rpc_client_call *)data)->owner;
     if (response)
-        take(usage, response);
+        usage_take(usage, response);
     command_call_ended(&usage->call);
 }
 
-static void begin(struct command_call *call)
+static void usage_begin(struct command_call *call)
 {
     struct usage *usage = (struct usage *)call;
     usage->request.page_token = usage->token;
-    renga__v1__llm_gateway__get_usage(usage->gateway, &usage->request, answered, &call->call);
+    renga__v1__llm_gateway__get_usage(usage->gateway, &usage->request, usage_answered, &call->call);
 }
 
 static bool ask_all(struct usage *usage, struct daemon_process *process)
@@ -330,7 +330,7 @@ static bool ask_all(struct usage *usage, struct daemon_process *process)
     return true;
 }
 
-static void show(struct usage *usage)
+static void usage_show(struct usage *usage)
 {
     if (config_boolean(usage->config, "json"))
         puts(buffer_text(&usage->json));
@@ -364,10 +364,10 @@ static bool has_accounts(const struct config *config, struct status *st)
 static int report(struct daemon_process *process, const struct config *config)
 {
     struct status st = {0};
-    struct usage usage = {.call.begin = begin, .config = config};
+    struct usage usage = {.call.begin = usage_begin, .config = config};
     if (!command_arguments(config, NAME, 0, 0, "options alone say what is shown", NULL))
         return COMMAND_USAGE;
-    if (has_accounts(config, &st) && read_question(&usage, &st))
+    if (has_accounts(config, &st) && usage_read_question(&usage, &st))
         usage.gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
     if (!usage.gateway) {
         fprintf(stderr, NAME ": %s\n", st.text);
@@ -380,7 +380,7 @@ static int report(struct daemon_process *process, const struct config *config)
     json_write_array(&usage.writer, "rows");
     bool good = ask_all(&usage, process);
     if (good)
-        show(&usage);
+        usage_show(&usage);
     buffer_fini(&usage.json);
     table_fini(&usage.table);
     return good ? COMMAND_OK : COMMAND_FAILED;

@@ -1,6 +1,6 @@
 /* A run as it happens. In a pipe a line an event; on a terminal the same lines above a block of the nodes at work,
  * which is drawn anew with each event. */
-#include "patience.h"
+#include "reconnect.h"
 #include "wrap.h"
 
 #include "base/clock.h"
@@ -28,8 +28,8 @@ struct row {
 };
 
 struct view {
-    struct orchestra *orchestra;
-    struct patience patience;
+    struct orchestrator_client *client;
+    struct reconnect reconnect;
     bool quiet, live;
     int64_t last_event_id;
     struct row rows[ROWS_MAX];
@@ -47,34 +47,34 @@ static void erase(struct view *view)
 }
 
 /* No line is wider than the terminal: a broken line would not be erased. */
-static void draw_row(const struct view *view, const struct row *row, size_t width)
+static void view_draw_row(const struct view *view, const struct row *row, size_t width)
 {
-    const struct orchestra *orchestra = view->orchestra;
+    const struct orchestrator_client *client = view->client;
     size_t room = width > LEFT_COLUMNS ? width - LEFT_COLUMNS : 0, name = wrap_fit(row->name, room);
     size_t taken = wrap_columns(row->name), text = wrap_fit(row->text, room > taken ? room - taken : 0);
-    printf("%s  ● %s", colour(orchestra, BLUE), colour(orchestra, PLAIN));
+    printf("%s  ● %s", colour(client, BLUE), colour(client, PLAIN));
     show_bytes(row->name, name);
-    printf("%s %.1f s ", colour(orchestra, DIM), (double)(clock_now_ns() - row->began_ns) / 1e9);
+    printf("%s %.1f s ", colour(client, DIM), (double)(clock_now_ns() - row->began_ns) / 1e9);
     show_bytes(row->text, text);
-    printf("%s\n", colour(orchestra, PLAIN));
+    printf("%s\n", colour(client, PLAIN));
 }
 
-static void draw(struct view *view)
+static void view_draw(struct view *view)
 {
-    const struct orchestra *orchestra = view->orchestra;
+    const struct orchestrator_client *client = view->client;
     size_t shown = view->count < ROWS_SHOWN ? view->count : ROWS_SHOWN, width = command_terminal_width();
     for (size_t i = 0; i < shown; i++)
-        draw_row(view, &view->rows[i], width);
+        view_draw_row(view, &view->rows[i], width);
     view->drawn = shown;
     if (view->count + view->beyond > shown) {
-        printf("%s  … and %zu more\n%s", colour(orchestra, DIM), view->count + view->beyond - shown,
-               colour(orchestra, PLAIN));
+        printf("%s  … and %zu more\n%s", colour(client, DIM), view->count + view->beyond - shown,
+               colour(client, PLAIN));
         view->drawn++;
     }
     fflush(stdout);
 }
 
-static const char *place_of(const Renga__V1__RunEvent *event, char out[PLACE_MAX])
+static const char *view_place_of(const Renga__V1__RunEvent *event, char out[PLACE_MAX])
 {
     char branch[16] = "";
     if (event->branch)
@@ -148,26 +148,26 @@ static void line_begin(const struct view *view, const Renga__V1__RunEvent *event
                        const char *word)
 {
     char place[PLACE_MAX];
-    const struct orchestra *orchestra = view->orchestra;
-    if (orchestra->terminal)
-        printf("%s%-10s%s ", colour(orchestra, sequence), word, colour(orchestra, PLAIN));
+    const struct orchestrator_client *client = view->client;
+    if (client->terminal)
+        printf("%s%-10s%s ", colour(client, sequence), word, colour(client, PLAIN));
     else
         printf("%lld %s ", (long long)event->event_id, word);
     if (event->step)
-        printf("%sstep %lld%s ", colour(orchestra, DIM), (long long)event->step, colour(orchestra, PLAIN));
-    show_text(place_of(event, place));
+        printf("%sstep %lld%s ", colour(client, DIM), (long long)event->step, colour(client, PLAIN));
+    show_text(view_place_of(event, place));
 }
 
-static void line_end(const struct view *view, const char *format, const char *text, double number)
+static void view_line_end(const struct view *view, const char *format, const char *text, double number)
 {
-    printf("%s", colour(view->orchestra, DIM));
+    printf("%s", colour(view->client, DIM));
     if (number >= 0)
         printf(" %.0f ms", number);
     if (*text) {
         printf("%s", format);
         show_text(text);
     }
-    printf("%s\n", colour(view->orchestra, PLAIN));
+    printf("%s\n", colour(view->client, PLAIN));
 }
 
 static const char *fields_text(const Renga__V1__StateUpdated *updated, char *out, size_t room)
@@ -186,28 +186,28 @@ static void line_of_node(const struct view *view, const Renga__V1__RunEvent *eve
     case RENGA__V1__RUN_EVENT__EVENT_NODE_STARTED:
         if (!view->live) {
             line_begin(view, event, BLUE, "begins");
-            line_end(view, " ", event->node_started->kind, -1);
+            view_line_end(view, " ", event->node_started->kind, -1);
         }
         break;
     case RENGA__V1__RUN_EVENT__EVENT_NODE_FINISHED:
         line_begin(view, event, GREEN, "finished");
-        line_end(view, " → ", event->node_finished->outcome, (double)event->node_finished->duration_ms);
+        view_line_end(view, " → ", event->node_finished->outcome, (double)event->node_finished->duration_ms);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_NODE_FAILED:
         line_begin(view, event, RED, "failed");
-        line_end(view, " ", event->node_failed->message, (double)event->node_failed->duration_ms);
+        view_line_end(view, " ", event->node_failed->message, (double)event->node_failed->duration_ms);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_NODE_RETRIED:
         line_begin(view, event, YELLOW, "again");
-        line_end(view, " ", event->node_retried->message, -1);
+        view_line_end(view, " ", event->node_retried->message, -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_UPDATED:
         line_begin(view, event, DIM, "wrote");
-        line_end(view, " ", fields_text(event->updated, text, sizeof text), -1);
+        view_line_end(view, " ", fields_text(event->updated, text, sizeof text), -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON:
         line_begin(view, event, DIM, "shows");
-        line_end(view, " ", event->progress_json, -1);
+        view_line_end(view, " ", event->progress_json, -1);
         break;
     default:
         break;
@@ -219,27 +219,27 @@ static void line_of_run(const struct view *view, const Renga__V1__RunEvent *even
     switch (event->event_case) {
     case RENGA__V1__RUN_EVENT__EVENT_STARTED:
         line_begin(view, event, BOLD, "started");
-        line_end(view, "", event->started->agent, -1);
+        view_line_end(view, "", event->started->agent, -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_STATE_CHANGED:
         line_begin(view, event, DIM, "is");
-        line_end(view, "", state_word(event->state_changed->current), -1);
+        view_line_end(view, "", state_word(event->state_changed->current), -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_INTERRUPTED:
         line_begin(view, event, YELLOW, "asks");
-        line_end(view, " ", event->interrupted->question, -1);
+        view_line_end(view, " ", event->interrupted->question, -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_ANSWERED:
         line_begin(view, event, GREEN, "answered");
-        line_end(view, " ", event->answered->answer_json, -1);
+        view_line_end(view, " ", event->answered->answer_json, -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_CHECKPOINT:
         line_begin(view, event, DIM, "committed");
-        line_end(view, " ", event->checkpoint->checkpoint_id, -1);
+        view_line_end(view, " ", event->checkpoint->checkpoint_id, -1);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_STOPPED:
-        line_begin(view, event, state_colour(view->orchestra, event->stopped->state), "stopped");
-        line_end(view, " ", reason_word(event->stopped->stop_reason), -1);
+        line_begin(view, event, state_colour(view->client, event->stopped->state), "stopped");
+        view_line_end(view, " ", reason_word(event->stopped->stop_reason), -1);
         break;
     default:
         line_of_node(view, event);
@@ -250,7 +250,7 @@ static void line_of_run(const struct view *view, const Renga__V1__RunEvent *even
 static void keep_rows(struct view *view, const Renga__V1__RunEvent *event)
 {
     char place[PLACE_MAX];
-    place_of(event, place);
+    view_place_of(event, place);
     switch (event->event_case) {
     case RENGA__V1__RUN_EVENT__EVENT_NODE_STARTED:
         row_begin(view, place);
@@ -272,16 +272,16 @@ static void keep_rows(struct view *view, const Renga__V1__RunEvent *event)
     }
 }
 
-static void event_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void view_event_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     struct view *view = data;
     const Renga__V1__RunEvent *event = (const Renga__V1__RunEvent *)message;
     view->last_event_id = event->event_id;
     erase(view);
-    patience_heard(&view->patience);
+    reconnect_succeeded(&view->reconnect);
     if (view->quiet || (event->event_case == RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT && !view->live))
         return;
-    if (orchestra->json) {
+    if (client->json) {
         message_print_json(message);
         fflush(stdout);
         return;
@@ -292,55 +292,55 @@ static void event_came(struct orchestra *orchestra, const ProtobufCMessage *mess
         return;
     }
     keep_rows(view, event);
-    draw(view);
+    view_draw(view);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-static void show_failure(const struct orchestra *orchestra, const Renga__V1__Run *run)
+static void show_failure(const struct orchestrator_client *client, const Renga__V1__Run *run)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: the run %s %s", orchestra->command, run->run_id, state_word(run->state));
+    fprintf(stderr, "%s: the run %s %s", client->command, run->run_id, state_word(run->state));
     fprintf(stderr, "%s%s\n", run->stop_text[0] ? ": " : "", run->stop_text);
 }
 
 /* A pipe gets the questions on standard output; the next command is for a person and goes beside them. */
-static void show_next_command(const struct orchestra *orchestra, const Renga__V1__Run *run)
+static void show_next_command(const struct orchestrator_client *client, const Renga__V1__Run *run)
 {
     size_t questions = 0;
     for (size_t i = 0; i < run->n_interrupts; i++)
         questions += run->interrupts[i]->kind == RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION;
     fflush(stdout);
-    fprintf(orchestra->terminal ? stdout : stderr, "%sthe run %s waits; go on with: renga resume %s%s%s\n",
-            colour(orchestra, DIM), run->run_id, run->run_id,
+    fprintf(client->terminal ? stdout : stderr, "%sthe run %s waits; go on with: renga resume %s%s%s\n",
+            colour(client, DIM), run->run_id, run->run_id,
             questions == 0   ? ""
             : questions == 1 ? " --answer JSON"
                              : " --answers '{\"ID\": JSON}'",
-            colour(orchestra, PLAIN));
+            colour(client, PLAIN));
 }
 
-static void run_came(struct orchestra *orchestra, const ProtobufCMessage *message, void *data)
+static void run_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
 {
     const Renga__V1__Run *run = ((const Renga__V1__GetRunResponse *)message)->run;
     int *code = data;
     bool waits = run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
     bool succeeded = run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED;
     *code = succeeded ? COMMAND_OK : waits ? COMMAND_WAITS : COMMAND_FAILED;
-    if (orchestra->json) {
+    if (client->json) {
         message_print_json(&run->base);
         return;
     }
     if (succeeded)
-        show_json(orchestra, run->output_json);
+        show_json(client, run->output_json);
     else if (!waits)
-        show_failure(orchestra, run);
+        show_failure(client, run);
     for (size_t i = 0; waits && i < run->n_interrupts; i++)
-        show_interrupt(orchestra, run->interrupts[i]);
+        show_interrupt(client, run->interrupts[i]);
     if (waits)
-        show_next_command(orchestra, run);
+        show_next_command(client, run);
 }
 
-static bool watch(struct view *view, const char *run_id, bool follow)
+static bool view_watch(struct view *view, const char *run_id, bool follow)
 {
     Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)run_id;
@@ -348,24 +348,24 @@ static bool watch(struct view *view, const char *run_id, bool follow)
     request.heartbeat_ms = HEARTBEAT_MS;
     for (;;) {
         request.after_event_id = view->last_event_id;
-        if (orchestra_try(view->orchestra, "WatchRun", &request.base, WATCH_MAX_MS, event_came, view))
+        if (orchestrator_client_try(view->client, "WatchRun", &request.base, WATCH_MAX_MS, view_event_received, view))
             return true;
         erase(view);
         rows_clear(view);
-        if (!patience_again(&view->patience))
+        if (!reconnect_retry(&view->reconnect))
             return false;
     }
 }
 
-static int show_end(struct view *view, const char *run_id)
+static int view_show_end(struct view *view, const char *run_id)
 {
     int code = COMMAND_FAILED;
-    struct orchestra *orchestra = view->orchestra;
-    int64_t timeout_ms = config_duration_ms(orchestra->config, "timeout");
+    struct orchestrator_client *client = view->client;
+    int64_t timeout_ms = config_duration_ms(client->config, "timeout");
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)run_id;
-    while (!orchestra_try(orchestra, "GetRun", &request.base, timeout_ms, run_came, &code))
-        if (!patience_again(&view->patience))
+    while (!orchestrator_client_try(client, "GetRun", &request.base, timeout_ms, run_received, &code))
+        if (!reconnect_retry(&view->reconnect))
             return COMMAND_FAILED;
     return code;
 }
@@ -373,25 +373,25 @@ static int show_end(struct view *view, const char *run_id)
 /* Prints the command to return, since the run goes on without us. */
 static void tell_the_way_back(const struct view *view, const char *run_id)
 {
-    if (view->patience.known)
-        fprintf(stderr, "%s: go on with: renga watch %s --after %lld\n", view->orchestra->command, run_id,
+    if (view->reconnect.known)
+        fprintf(stderr, "%s: go on with: renga watch %s --after %lld\n", view->client->command, run_id,
                 (long long)view->last_event_id);
 }
 
-int view_run(struct orchestra *orchestra, const char *run_id, int64_t after_event_id, bool follow, bool quiet,
+int view_run(struct orchestrator_client *client, const char *run_id, int64_t after_event_id, bool follow, bool quiet,
              bool known)
 {
     struct view *view = calloc(1, sizeof *view);
     int code = COMMAND_FAILED;
     if (!view)
         abort();
-    view->orchestra = orchestra;
-    view->patience = (struct patience){.orchestra = orchestra, .known = known};
+    view->client = client;
+    view->reconnect = (struct reconnect){.client = client, .known = known};
     view->quiet = quiet;
-    view->live = orchestra->terminal && !quiet;
+    view->live = client->terminal && !quiet;
     view->last_event_id = after_event_id;
-    if (watch(view, run_id, follow))
-        code = show_end(view, run_id);
+    if (view_watch(view, run_id, follow))
+        code = view_show_end(view, run_id);
     else
         tell_the_way_back(view, run_id);
     rows_clear(view);

@@ -1,5 +1,5 @@
 /* `renga watch`: a run as it happens. */
-#include "orchestra.h"
+#include "orchestrator_client.h"
 
 #define NAME "renga watch"
 
@@ -15,23 +15,23 @@ static const struct option options[] = {
      .type = OPTION_BOOLEAN,
      .fallback = "false",
      .help = "Stay while the run waits for a person, until it has ended."},
-    ORCHESTRA_PATIENCE,
-    ORCHESTRA_OPTIONS,
+    ORCHESTRATOR_RECONNECT_OPTION,
+    ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };
 
 static int work(struct daemon_process *process, const struct config *config)
 {
-    struct orchestra orchestra;
-    if (!orchestra_open(&orchestra, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
+    struct orchestrator_client client;
+    if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
         return COMMAND_USAGE;
-    return view_run(&orchestra, orchestra.arguments[0], config_integer(config, "after"),
-                    config_boolean(config, "follow"), false, false);
+    return view_run(&client, client.arguments[0], config_integer(config, "after"), config_boolean(config, "follow"),
+                    false, false);
 }
 
-static int watch(int argc, char **argv)
+static int watch_command(int argc, char **argv)
 {
-    static const struct orchestra_command command = {
+    static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "RUN",
         .summary = "shows a run as it happens, and what has happened before. Exit code 0: it succeeded; 3: it waits "
@@ -41,7 +41,7 @@ static int watch(int argc, char **argv)
         .options = options,
         .work = work,
     };
-    return orchestra_run(&command, argc, argv);
+    return orchestrator_command_run(&command, argc, argv);
 }
 
-const struct command command_watch = {.name = "watch", .summary = "see a run as it happens", .run = watch};
+const struct command command_watch = {.name = "watch", .summary = "see a run as it happens", .run = watch_command};

@@ -58,7 +58,7 @@ size_t wrap_fit(const char *text, size_t columns)
     return bytes;
 }
 
-static bool is_mark(wchar_t code)
+static bool wrap_is_mark(wchar_t code)
 {
     return code == WRAP_DIM || code == WRAP_PLAIN;
 }
@@ -68,7 +68,8 @@ static bool breaks(struct character before, struct character after)
 {
     if (!after.size || after.code == L' ' || after.code == L'\n' || before.code == L'\n')
         return true;
-    if (wcschr(closing, after.code) || wcschr(opening, before.code) || is_mark(before.code) || is_mark(after.code))
+    if (wcschr(closing, after.code) || wcschr(opening, before.code) || wrap_is_mark(before.code) ||
+        wrap_is_mark(after.code))
         return false;
     return before.code == L' ' || before.columns == 2 || after.columns == 2;
 }
@@ -92,7 +93,7 @@ static void put(FILE *out, const char *text, size_t bytes, bool coloured)
     struct character one;
     for (size_t i = 0; i < bytes; i += one.size) {
         one = character_at(text + i);
-        if (is_mark(one.code))
+        if (wrap_is_mark(one.code))
             fputs(!coloured ? "" : one.code == WRAP_DIM ? "\033[2m" : "\033[0m", out);
         else if (one.code == L'?' || one.code == L' ')
             fputc((int)one.code, out);

@@ -154,7 +154,7 @@ static bool fact_columns_agree(const struct draft_facts *facts, const struct fac
     struct evidence *evidence = evidence_create(&arena, &passage, 1);
     terms_begin(&reader, fact->columns.text, fact->columns.length);
     while (agrees && evidence && terms_next(&reader, &term))
-        agrees = term.weak || !evidence_has_term(facts->evidence, term.text, term.length) ||
+        agrees = term.stop_word || !evidence_has_term(facts->evidence, term.text, term.length) ||
                  evidence_has_term(evidence, term.text, term.length);
     arena_fini(&arena);
     return agrees && evidence;
@@ -199,17 +199,17 @@ static struct fact_found fact_find(const struct draft_facts *facts, const struct
 }
 
 /* Adds the issue for a claim without support: the most similar source contradicts it, or does not mention it. */
-static void fact_tell(struct draft_facts *facts, const struct fact *fact, const struct fact_found *found)
+static void fact_report(struct draft_facts *facts, const struct fact *fact, const struct fact_found *found)
 {
     const Renga__V1__ResearchPlan *plan = facts->request->plan;
     struct claim words = fact_words(fact), theme = fact_claim(plan ? plan->theme : "");
     bool number = words_has_number(fact->words, fact->length) && !claims_numbers_stand(words, theme, theme);
     if (!found->any)
-        fact_tell_unsupported(facts, fact, number);
+        fact_report_unsupported(facts, fact, number);
     else if (found->found || (number && !claims_numbers_stand(words, found->source.quote, found->source.title)))
-        fact_tell_contradicted(facts, fact, &found->source);
+        fact_report_contradicted(facts, fact, &found->source);
     else
-        fact_tell_unsupported(facts, fact, false);
+        fact_report_unsupported(facts, fact, false);
 }
 
 /* Whether one of the texts of a source has all numbers of a claim. */
@@ -244,11 +244,11 @@ static bool fact_stands_by_notes(struct draft_facts *facts, const struct fact *f
         source = found.any ? found.source : whole;
     }
     if ((contradicted || !numbers) && source.quote.length)
-        fact_tell_contradicted(facts, fact, &source);
+        fact_report_contradicted(facts, fact, &source);
     else if (fact_find(facts, fact, facts->evidence, 0).agrees)
-        fact_tell_reference(facts, fact);
+        fact_report_reference(facts, fact);
     else
-        fact_tell_unsupported(facts, fact, false);
+        fact_report_unsupported(facts, fact, false);
     return false;
 }
 
@@ -267,13 +267,13 @@ static bool fact_stands(struct draft_facts *facts, const struct fact *fact)
     size_t owner = 0;
     enum fact_cited cited = fact_cited_by(facts, fact, &source, &owner);
     if (cited == FACT_FORGED_QUOTE || cited == FACT_FORGED_SOURCE) {
-        fact_tell_forged(facts, fact, &source, cited == FACT_FORGED_QUOTE);
+        fact_report_forged(facts, fact, &source, cited == FACT_FORGED_QUOTE);
         return false;
     }
     if (cited == FACT_SUPPORTED && fact_notes_name(fact, owner) && !fact->open_note)
         return true;
     if (cited == FACT_SUPPORTED || fact->open_note) {
-        fact_tell_reference(facts, fact);
+        fact_report_reference(facts, fact);
         return false;
     }
     if (fact->note_count)
@@ -282,9 +282,9 @@ static bool fact_stands(struct draft_facts *facts, const struct fact *fact)
     if (found.agrees)
         return true;
     if (cited == FACT_CITED)
-        fact_tell_contradicted(facts, fact, &source);
+        fact_report_contradicted(facts, fact, &source);
     else
-        fact_tell(facts, fact, &found);
+        fact_report(facts, fact, &found);
     return false;
 }
 
@@ -298,7 +298,7 @@ static bool fact_label_stands(struct draft_facts *facts, const struct fact *fact
         return fact_stands(facts, fact);
     if (claims_heading_stands(facts->evidence, fact->words, fact->length))
         return true;
-    fact_tell_unsupported(facts, fact, false);
+    fact_report_unsupported(facts, fact, false);
     return false;
 }
 
@@ -323,7 +323,7 @@ static double facts_compare(struct draft_facts *facts, struct fact *fact)
         if (kind == FACT_LABEL && fact_label_stands(facts, fact))
             continue;
         if (all++ == CLAIMS_MOST) /* claims that are not compared are not approved */
-            fact_tell_rest(facts, fact);
+            fact_report_rest(facts, fact);
         else if (kind != FACT_LABEL)
             good += fact_stands(facts, fact);
     }

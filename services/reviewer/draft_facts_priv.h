@@ -1,4 +1,5 @@
-/* Private to draft_facts.c, draft_words.c, draft_quotes.c and draft_tell.c: the comparison of a draft with its sources.
+/* Private to draft_facts.c, draft_words.c, draft_quotes.c and draft_issues.c: the comparison of a draft with its
+ * sources.
  */
 #ifndef RENGA_REVIEWER_DRAFT_FACTS_PRIV_H
 #define RENGA_REVIEWER_DRAFT_FACTS_PRIV_H
@@ -107,15 +108,16 @@ enum fact_cited fact_cited_by(struct draft_facts *facts, const struct fact *fact
 /* Whether the quote supports the claim: numbers, names, units, order, denial. */
 bool fact_agrees(const struct fact *fact, const struct fact_source *source);
 
-/* ---- draft_tell.c: issues ---- */
+/* ---- draft_issues.c: issues ---- */
 
-void fact_tell_contradicted(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source);
+void fact_report_contradicted(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source);
 /* `number`: no source has a number of the claim. */
-void fact_tell_unsupported(struct draft_facts *facts, const struct fact *fact, bool number);
-void fact_tell_forged(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source, bool quote);
+void fact_report_unsupported(struct draft_facts *facts, const struct fact *fact, bool number);
+void fact_report_forged(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source,
+                        bool quote);
 /* The claim names no source, or a source that does not support it. */
-void fact_tell_reference(struct draft_facts *facts, const struct fact *fact);
+void fact_report_reference(struct draft_facts *facts, const struct fact *fact);
 /* Claims from this one on are not compared. */
-void fact_tell_rest(struct draft_facts *facts, const struct fact *fact);
+void fact_report_rest(struct draft_facts *facts, const struct fact *fact);
 
 #endif

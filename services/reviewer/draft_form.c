@@ -26,12 +26,12 @@ struct form {
 static void form_require(struct form *form, double share, Renga__V1__IssueSeverity severity, const struct note *lacks,
                          const char *what)
 {
-    struct thought *thought = &form->reviewing->thought;
+    struct model_task *task = &form->reviewing->task;
     form->all++;
     form->met += share;
     if (share < 1)
-        draft_add_issue(form->reviewing, ISSUE(FORMAT), severity, thought_compose(thought, lacks, what, NULL),
-                        thought_text(thought, "", 0));
+        draft_add_issue(form->reviewing, ISSUE(FORMAT), severity, model_task_compose(task, lacks, what, NULL),
+                        model_task_text(task, "", 0));
 }
 
 static bool form_has(const struct form *form, enum draft_part part)
@@ -94,16 +94,16 @@ static void form_check_lengths(struct form *form)
                                         .en = "The summary has %s characters; 200 to 300 are required"};
     static const struct note findings = {.ja = "主な発見は%s件です（3〜5件が必要です）",
                                          .en = "There are %s key findings; 3 to 5 are required"};
-    struct thought *thought = &form->reviewing->thought;
+    struct model_task *task = &form->reviewing->task;
     const struct span *part = &form->parts.parts[DRAFT_SUMMARY];
     size_t characters =
         form_has(form, DRAFT_SUMMARY) ? form_characters(form->draft + part->begin, part->end - part->begin) : 0;
     part = &form->parts.parts[DRAFT_FINDINGS];
     int items = form_has(form, DRAFT_FINDINGS) ? form_items(form->draft + part->begin, part->end - part->begin) : 0;
     form_require(form, characters >= SUMMARY_LEAST && characters <= SUMMARY_MOST, SEVERITY(LOW), &summary,
-                 thought_printf(thought, "%zu", characters));
+                 model_task_printf(task, "%zu", characters));
     form_require(form, items >= FINDINGS_LEAST && items <= FINDINGS_MOST, SEVERITY(LOW), &findings,
-                 thought_printf(thought, "%d", items));
+                 model_task_printf(task, "%d", items));
 }
 
 static void form_check_points(struct form *form)
@@ -115,7 +115,7 @@ static void form_check_points(struct form *form)
     for (size_t i = 0; i < count; i++)
         has += draft_has_section(form->draft, &form->parts.parts[DRAFT_ANALYSIS], plan->investigation_points[i]);
     form_require(form, count ? (double)has / (double)count : 1, SEVERITY(LOW), &missing,
-                 thought_printf(&form->reviewing->thought, "%zu", count - has));
+                 model_task_printf(&form->reviewing->task, "%zu", count - has));
 }
 
 static void form_check_notes(struct form *form)
@@ -123,15 +123,15 @@ static void form_check_notes(struct form *form)
     static const struct note open = {.ja = "定義のない、または使われない注が%s個あります",
                                      .en = "%s notes are not defined or not used"};
     static const struct note none = {.ja = "注（[^1]）がありません", .en = "There are no notes like [^1]"};
-    struct thought *thought = &form->reviewing->thought;
-    struct draft_notes *notes = thought_alloc(thought, sizeof *notes);
+    struct model_task *task = &form->reviewing->task;
+    struct draft_notes *notes = model_task_alloc(task, sizeof *notes);
     if (!notes)
         return;
     draft_notes_read(notes, form->reviewing->request);
-    draft_notes_tell(form->reviewing, notes);
+    draft_notes_report(form->reviewing, notes);
     size_t wrong = notes->undefined + notes->unused;
     double share = notes->count ? 1 - (double)wrong / (double)notes->count : 0;
-    form_require(form, share, SEVERITY(LOW), notes->count ? &open : &none, thought_printf(thought, "%zu", wrong));
+    form_require(form, share, SEVERITY(LOW), notes->count ? &open : &none, model_task_printf(task, "%zu", wrong));
 }
 
 static bool fences_are_closed(const char *draft)

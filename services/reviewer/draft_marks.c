@@ -26,7 +26,7 @@ void draft_add_issue(struct draft_reviewing *reviewing, Renga__V1__DraftIssueTyp
 {
     Renga__V1__DraftReview *review = &reviewing->review;
     size_t at = review->n_issues;
-    Renga__V1__DraftIssue *issue = thought_alloc(&reviewing->thought, sizeof *issue);
+    Renga__V1__DraftIssue *issue = model_task_alloc(&reviewing->task, sizeof *issue);
     while (at && reviewing->issues[at - 1]->severity < severity)
         at--;
     if (!issue || at == DRAFT_ISSUES_MAX)
@@ -59,7 +59,7 @@ const char *draft_address_in(const char *text, size_t length)
     return NULL;
 }
 
-static bool is_plain(char c)
+static bool draft_marks_is_plain(char c)
 {
     return (unsigned char)c > ' ' && (unsigned char)c < 0x7f;
 }
@@ -68,7 +68,7 @@ static bool is_plain(char c)
 size_t draft_address_length(const char *at)
 {
     size_t length = 0;
-    while (length < ADDRESS_MAX && is_plain(at[length]) && !strchr(ADDRESS_ENDS, at[length]))
+    while (length < ADDRESS_MAX && draft_marks_is_plain(at[length]) && !strchr(ADDRESS_ENDS, at[length]))
         length++;
     while (length && strchr(ADDRESS_TAIL, at[length - 1]))
         length--;
@@ -159,7 +159,7 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
 {
     static const struct note unknown = {.ja = "収集した情報源にないURLです: %s",
                                         .en = "This address is none of the sources: %s"};
-    struct thought *thought = &reviewing->thought;
+    struct model_task *task = &reviewing->task;
     struct source_table sources = {0};
     int all = 0, known = 0;
     draft_sources_index(&sources, reviewing->request);
@@ -170,11 +170,11 @@ double draft_known_addresses(struct draft_reviewing *reviewing)
         all++;
         known += good;
         if (!good) {
-            char *address = thought_printf(thought, "%.*s", (int)length, at);
+            char *address = model_task_printf(task, "%.*s", (int)length, at);
             draft_add_issue(reviewing, RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_FACT_CHECK,
                             RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_HIGH,
-                            thought_compose(thought, &unknown, address, NULL),
-                            thought_text(thought, address, LOCATION_MAX));
+                            model_task_compose(task, &unknown, address, NULL),
+                            model_task_text(task, address, LOCATION_MAX));
         }
         at += length > 4 ? length : 4;
     }
@@ -200,13 +200,13 @@ static char *feedback_from_issues(struct draft_reviewing *reviewing)
     static const struct note low = {
         .ja = "評価が基準に達していません。事実の裏付け、網羅性、論理、形式を見直してください。",
         .en = "The marks are too low: look again at facts, coverage, logic and format."};
-    struct thought *thought = &reviewing->thought;
+    struct model_task *task = &reviewing->task;
     struct buffer lines;
     buffer_init(&lines, 2 * FEEDBACK_MAX);
     for (size_t i = 0; i < reviewing->review.n_issues && lines.length < FEEDBACK_MAX / 2; i++)
         buffer_printf(&lines, "%s- %s", i ? "\n" : "", reviewing->issues[i]->description);
-    char *text =
-        lines.length ? thought_text(thought, buffer_text(&lines), FEEDBACK_MAX) : UNCONST(thought_say(thought, &low));
+    char *text = lines.length ? model_task_text(task, buffer_text(&lines), FEEDBACK_MAX)
+                              : UNCONST(model_task_note_text(task, &low));
     buffer_fini(&lines);
     return text;
 }
@@ -214,14 +214,14 @@ static char *feedback_from_issues(struct draft_reviewing *reviewing)
 /* Adds what code has found to the feedback of a model, which does not know it. */
 static char *feedback_with_found(struct draft_reviewing *reviewing, char *feedback)
 {
-    struct thought *thought = &reviewing->thought;
+    struct model_task *task = &reviewing->task;
     struct buffer lines;
     buffer_init(&lines, 3 * FEEDBACK_MAX);
     buffer_print(&lines, feedback);
     for (size_t i = 0; i < reviewing->found_count && lines.length < FEEDBACK_MAX / 2; i++)
         if (reviewing->found[i]->severity > RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_LOW)
             buffer_printf(&lines, "\n- %s", reviewing->found[i]->description);
-    char *text = thought_text(thought, buffer_text(&lines), FEEDBACK_MAX);
+    char *text = model_task_text(task, buffer_text(&lines), FEEDBACK_MAX);
     buffer_fini(&lines);
     return text;
 }
@@ -266,7 +266,7 @@ void draft_conclude(struct draft_reviewing *reviewing, Renga__V1__NextAction wan
     review->approved = sum >= APPROVED_OVERALL && facts >= APPROVED_FACTS;
     review->suggested_action = review->approved ? RENGA__V1__NEXT_ACTION__NEXT_ACTION_END : wanted;
     if (review->approved)
-        review->feedback = thought_text(&reviewing->thought, "", 0);
+        review->feedback = model_task_text(&reviewing->task, "", 0);
     else
         review->feedback = *feedback ? feedback_with_found(reviewing, feedback) : feedback_from_issues(reviewing);
 }

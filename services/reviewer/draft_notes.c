@@ -85,24 +85,24 @@ void draft_notes_read(struct draft_notes *notes, const Renga__V1__ReviewDraftReq
     }
 }
 
-void draft_notes_tell(struct draft_reviewing *reviewing, const struct draft_notes *notes)
+void draft_notes_report(struct draft_reviewing *reviewing, const struct draft_notes *notes)
 {
     static const struct note undefined = {.ja = "注 [^%s] の定義がありません", .en = "The note [^%s] is not defined"};
     static const struct note unused = {.ja = "注 [^%s] は本文で使われていません", .en = "The note [^%s] is not used"};
-    struct thought *thought = &reviewing->thought;
+    struct model_task *task = &reviewing->task;
     int told = 0;
     for (size_t i = 0; i < NOTE_SLOTS && told < TOLD_MOST; i++) {
         const struct draft_note *note = &notes->slots[i];
         if (!note->length || (note->defined && note->used))
             continue;
-        char *label = thought_printf(thought, "%.*s", (int)note->length, note->label);
+        char *label = model_task_printf(task, "%.*s", (int)note->length, note->label);
         draft_add_issue(reviewing,
                         note->defined ? RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_FORMAT
                                       : RENGA__V1__DRAFT_ISSUE_TYPE__DRAFT_ISSUE_TYPE_FACT_CHECK,
                         note->defined ? RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_LOW
                                       : RENGA__V1__ISSUE_SEVERITY__ISSUE_SEVERITY_MEDIUM,
-                        thought_compose(thought, note->defined ? &unused : &undefined, label, NULL),
-                        thought_printf(thought, "[^%s]", label));
+                        model_task_compose(task, note->defined ? &unused : &undefined, label, NULL),
+                        model_task_printf(task, "[^%s]", label));
         told++;
     }
 }

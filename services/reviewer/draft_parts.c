@@ -1,7 +1,7 @@
 /* The parts of a report by their headings: summary, findings, analysis and references. */
 #include "draft_priv.h"
 
-#include "words/nothing.h"
+#include "words/no_results.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int draft_heading_level(const char *line)
 }
 
 /* The part that a heading names; DRAFT_PARTS: no part. */
-static enum draft_part part_of(const char *line)
+static enum draft_part draft_parts_part_of(const char *line)
 {
     char heading[HEADING_MAX + 1];
     size_t length = strcspn(line, "\r\n");
@@ -50,10 +50,10 @@ bool draft_heading_is_part(const char *line)
     while (length <= PART_HEADING_MAX && line[length] && !strchr("0123456789\r\n", line[length]))
         length++;
     return draft_heading_level(line) == 2 && length <= PART_HEADING_MAX && strchr("\r\n", line[length]) &&
-           part_of(line) != DRAFT_PARTS;
+           draft_parts_part_of(line) != DRAFT_PARTS;
 }
 
-static const char *next_line(const char *line)
+static const char *draft_parts_next_line(const char *line)
 {
     line += strcspn(line, "\n");
     return *line ? line + 1 : line;
@@ -68,7 +68,7 @@ void draft_parts_read(const char *draft, struct draft_parts *parts)
     *parts = (struct draft_parts){.titles = 0};
     for (size_t i = 0; i < DRAFT_PARTS; i++)
         parts->parts[i] = (struct span){SIZE_MAX, SIZE_MAX};
-    for (const char *line = draft; *line; line = next_line(line)) {
+    for (const char *line = draft; *line; line = draft_parts_next_line(line)) {
         int level = draft_heading_level(line);
         size_t at = (size_t)(line - draft);
         parts->titles += level == 1;
@@ -76,18 +76,18 @@ void draft_parts_read(const char *draft, struct draft_parts *parts)
             continue;
         if (open < DRAFT_PARTS)
             parts->parts[open].end = at;
-        open = level == 2 ? part_of(line) : DRAFT_PARTS;
+        open = level == 2 ? draft_parts_part_of(line) : DRAFT_PARTS;
         if (open < DRAFT_REFERENCES && parts->parts[open].begin != SIZE_MAX)
             open = DRAFT_PARTS;
         if (open < DRAFT_PARTS)
-            parts->parts[open] = (struct span){(size_t)(next_line(line) - draft), end};
+            parts->parts[open] = (struct span){(size_t)(draft_parts_next_line(line) - draft), end};
     }
 }
 
 /* ---- the sections of points -------------------------------------------------------------------------------------- */
 
 /* Whether the heading names the point. */
-static bool heading_names(const char *line, const char *point)
+static bool draft_parts_heading_names(const char *line, const char *point)
 {
     size_t length = strcspn(line, "\r\n"), wanted = strlen(point);
     return wanted && length >= wanted && memmem(line, length, point, wanted);
@@ -97,8 +97,8 @@ bool draft_has_section(const char *draft, const struct span *analysis, const cha
 {
     if (analysis->begin == SIZE_MAX)
         return false;
-    for (const char *line = draft + analysis->begin; line < draft + analysis->end; line = next_line(line))
-        if (draft_heading_level(line) >= 3 && heading_names(line, point))
+    for (const char *line = draft + analysis->begin; line < draft + analysis->end; line = draft_parts_next_line(line))
+        if (draft_heading_level(line) >= 3 && draft_parts_heading_names(line, point))
             return true;
     return false;
 }
@@ -111,11 +111,12 @@ static bool line_claims(const char *line)
 
 bool draft_point_is_empty(const char *draft, const char *point)
 {
-    for (const char *line = draft; *line; line = next_line(line)) {
-        if (draft_heading_level(line) < 2 || !heading_names(line, point))
+    for (const char *line = draft; *line; line = draft_parts_next_line(line)) {
+        if (draft_heading_level(line) < 2 || !draft_parts_heading_names(line, point))
             continue;
         bool claims = false;
-        for (const char *next = next_line(line); *next && !draft_heading_level(next) && !claims; next = next_line(next))
+        for (const char *next = draft_parts_next_line(line); *next && !draft_heading_level(next) && !claims;
+             next = draft_parts_next_line(next))
             claims = line_claims(next);
         return !claims;
     }

@@ -11,7 +11,7 @@
 #define DESCRIPTION_MAX  ((size_t)4096)
 
 struct draft_reviewing {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__ReviewDraftRequest *request;
     Renga__V1__ReviewDraftResponse_Closure reply;
     Renga__V1__ReviewDraftResponse response;
@@ -129,7 +129,7 @@ void draft_notes_read(struct draft_notes *notes, const Renga__V1__ReviewDraftReq
 /* The note with this label, without "[^" and "]"; NULL: there is no such note. */
 const struct draft_note *draft_note_find(const struct draft_notes *notes, const char *label, size_t length);
 /* Adds an issue for each note that is not defined, and for each definition that is not used. */
-void draft_notes_tell(struct draft_reviewing *reviewing, const struct draft_notes *notes);
+void draft_notes_report(struct draft_reviewing *reviewing, const struct draft_notes *notes);
 
 /* ---- draft_weigh.c: marks without a model ---- */
 

@@ -14,19 +14,19 @@
 
 /* ---- completeness ------------------------------------------------------------------------------------------------ */
 
-static double share_of(const struct evidence *evidence, const struct evidence *sources, const char *point)
+static double draft_weigh_share_of(const struct evidence *evidence, const struct evidence *sources, const char *point)
 {
     struct coverage coverage;
     evidence_cover(evidence, sources, point, strlen(point), &coverage);
     return coverage.share;
 }
 
-static void add_missing(struct draft_reviewing *reviewing, const char *point)
+static void draft_weigh_add_missing(struct draft_reviewing *reviewing, const char *point)
 {
     static const struct note missing = {.ja = "観点「%s」が扱われていません", .en = "Nothing is said about \"%s\""};
-    struct thought *thought = &reviewing->thought;
-    draft_add_issue(reviewing, ISSUE(COMPLETENESS), SEVERITY(MEDIUM), thought_compose(thought, &missing, point, NULL),
-                    thought_text(thought, "", 0));
+    struct model_task *task = &reviewing->task;
+    draft_add_issue(reviewing, ISSUE(COMPLETENESS), SEVERITY(MEDIUM), model_task_compose(task, &missing, point, NULL),
+                    model_task_text(task, "", 0));
 }
 
 /* `lacking`: at least one point is in neither the draft nor the sources. */
@@ -40,19 +40,19 @@ static void weigh_points(struct draft_reviewing *reviewing, const struct evidenc
     for (size_t i = 0; i < plan->n_investigation_points; i++) {
         const char *point = plan->investigation_points[i];
         bool empty = draft_point_is_empty(reviewing->request->draft, point);
-        double share = empty ? 0 : share_of(draft, sources, point);
+        double share = empty ? 0 : draft_weigh_share_of(draft, sources, point);
         sum += share;
         most += share < POINT_ENOUGH ? share / POINT_ENOUGH : 1;
         if (share >= POINT_ENOUGH)
             continue;
-        add_missing(reviewing, point);
-        *lacking |= empty || share_of(sources, sources, point) < POINT_ENOUGH;
+        draft_weigh_add_missing(reviewing, point);
+        *lacking |= empty || draft_weigh_share_of(sources, sources, point) < POINT_ENOUGH;
     }
     reviewing->weighed.completeness = sum / (double)plan->n_investigation_points;
     reviewing->completeness_most = most / (double)plan->n_investigation_points;
 }
 
-static void weigh(struct draft_reviewing *reviewing, struct arena *arena)
+static void draft_weigh_run(struct draft_reviewing *reviewing, struct arena *arena)
 {
     const Renga__V1__ReviewDraftRequest *request = reviewing->request;
     struct evidence *sources = sources_weigh(arena, request->sources, request->n_sources);
@@ -74,6 +74,6 @@ void draft_weigh(struct draft_reviewing *reviewing)
     reviewing->weighed.format = draft_form(reviewing);
     reviewing->completeness_most = 0;
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
-    weigh(reviewing, &arena);
+    draft_weigh_run(reviewing, &arena);
     arena_fini(&arena);
 }

@@ -1,7 +1,7 @@
 /* The sentences of a draft as claims: without marks, notes and addresses. */
 #include "draft_facts_priv.h"
 
-#include "words/nothing.h"
+#include "words/no_results.h"
 #include "words/quantity.h"
 #include "words/sentences_priv.h"
 #include "words/words.h"
@@ -47,7 +47,7 @@ static bool words_claim(const char *text, size_t length)
     struct term term;
     terms_begin(&reader, text, length);
     while (terms_next(&reader, &term))
-        if (!term.weak)
+        if (!term.stop_word)
             return true;
     return false;
 }

@@ -2,7 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "thinking/texts.h"
+#include "model_task/texts.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static void trim_end(struct buffer *out)
         out->length--;
 }
 
-static void describe_failures(struct thought *thought, cJSON *values, Renga__V1__ToolResult *const *results,
+static void describe_failures(struct model_task *task, cJSON *values, Renga__V1__ToolResult *const *results,
                               size_t count)
 {
     struct buffer lines;
@@ -57,11 +57,11 @@ static void describe_failures(struct thought *thought, cJSON *values, Renga__V1_
             buffer_printf(&lines, "- %.64s: %s %.1024s\n", results[i]->name,
                           status_code_name((int)results[i]->status_code), results[i]->message);
     trim_end(&lines);
-    text_describe(thought, values, "failures", buffer_text(&lines));
+    text_describe(task, values, "failures", buffer_text(&lines));
     buffer_fini(&lines);
 }
 
-bool findings_describe(struct thought *thought, cJSON *values, Renga__V1__ToolResult *const *results, size_t count)
+bool findings_describe(struct model_task *task, cJSON *values, Renga__V1__ToolResult *const *results, size_t count)
 {
     struct buffer blocks;
     bool whole = true;
@@ -72,9 +72,9 @@ bool findings_describe(struct thought *thought, cJSON *values, Renga__V1__ToolRe
         whole &= keep_within(&blocks, begin, FINDINGS_SHOWN_MAX / count);
     }
     trim_end(&blocks);
-    text_describe(thought, values, "tool_results", buffer_text(&blocks));
+    text_describe(task, values, "tool_results", buffer_text(&blocks));
     buffer_fini(&blocks);
-    describe_failures(thought, values, results, count);
+    describe_failures(task, values, results, count);
     return whole;
 }
 
@@ -86,7 +86,7 @@ static void show_source(struct buffer *out, const Renga__V1__SearchResult *sourc
     buffer_printf(out, "\n%s\n\n", source->summary);
 }
 
-bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count)
+bool sources_describe(struct model_task *task, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count)
 {
     struct buffer blocks;
     size_t shown = 0;
@@ -96,7 +96,7 @@ bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchR
         shown++;
     }
     trim_end(&blocks);
-    text_describe(thought, values, "sources", buffer_text(&blocks));
+    text_describe(task, values, "sources", buffer_text(&blocks));
     buffer_fini(&blocks);
     return shown == count;
 }
@@ -108,7 +108,7 @@ struct passages {
     size_t count, room; /* `room`: bytes that may still be added */
 };
 
-static void add(struct passages *passages, const char *text, const char *heading)
+static void findings_add(struct passages *passages, const char *text, const char *heading)
 {
     size_t length = strlen(text), kept = text_cut(text, length, passages->room);
     if (passages->count == PASSAGES_MAX || !kept)
@@ -129,7 +129,7 @@ static struct passages *passages_in(struct arena *arena)
 }
 
 /* "Title > Chapter > Section": the headings may name the subject of the snippet. */
-static const char *heading_of(struct arena *arena, const Renga__V1__SearchHit *hit)
+static const char *findings_heading_of(struct arena *arena, const Renga__V1__SearchHit *hit)
 {
     size_t length = strlen(hit->title) + 1;
     for (size_t i = 0; i < hit->n_heading_path; i++)
@@ -150,9 +150,9 @@ struct evidence *findings_weigh(struct arena *arena, Renga__V1__ToolResult *cons
     struct passages *passages = passages_in(arena);
     for (size_t i = 0; passages && i < count; i++) {
         for (size_t hit = 0; hit < results[i]->n_hits; hit++)
-            add(passages, results[i]->hits[hit]->snippet, heading_of(arena, results[i]->hits[hit]));
+            findings_add(passages, results[i]->hits[hit]->snippet, findings_heading_of(arena, results[i]->hits[hit]));
         if (!results[i]->n_hits && results[i]->status_code == OK)
-            add(passages, results[i]->text, "");
+            findings_add(passages, results[i]->text, "");
     }
     return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
 }
@@ -161,7 +161,7 @@ struct evidence *sources_weigh(struct arena *arena, Renga__V1__SearchResult *con
 {
     struct passages *passages = passages_in(arena);
     for (size_t i = 0; passages && i < count; i++)
-        add(passages, sources[i]->summary, sources[i]->title);
+        findings_add(passages, sources[i]->summary, sources[i]->title);
     return passages ? evidence_create(arena, passages->list, passages->count) : NULL;
 }
 
@@ -170,6 +170,6 @@ struct evidence *text_weigh(struct arena *arena, const char *text)
     struct passages *passages = passages_in(arena);
     if (!passages)
         return NULL;
-    add(passages, text, "");
+    findings_add(passages, text, "");
     return evidence_create(arena, passages->list, passages->count);
 }

@@ -3,7 +3,7 @@
 #ifndef RENGA_REVIEWER_FINDINGS_H
 #define RENGA_REVIEWER_FINDINGS_H
 
-#include "thinking/thought.h"
+#include "model_task/model_task.h"
 #include "words/support.h"
 
 #include "renga/v1/source.pb-c.h"
@@ -15,10 +15,10 @@
 
 /* Adds {tool_results}, the results of the tools, block by block, each cut to its share. Adds {failures}, the failed
  * tools with their errors. True if no result was cut. */
-bool findings_describe(struct thought *thought, cJSON *values, Renga__V1__ToolResult *const *results, size_t count);
+bool findings_describe(struct model_task *task, cJSON *values, Renga__V1__ToolResult *const *results, size_t count);
 
 /* Adds {sources}: "[1] title | url | date" and the summary below. True if all sources were added. */
-bool sources_describe(struct thought *thought, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count);
+bool sources_describe(struct model_task *task, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count);
 
 /* Make evidence from tool results, from sources, or from a text whose coverage of other texts is measured. The caller's
  * arena should allow WEIGHING_MEMORY_MAX bytes, since evidence is many times as large as its texts. NULL if the arena

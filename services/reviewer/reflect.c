@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 #include "words/grounding.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 #define MISSING_SHOWN ((size_t)1024) /* bytes */
 
 struct reflecting {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__ReflectRequest *request;
     Renga__V1__ReflectResponse_Closure reply;
     Renga__V1__ReflectResponse response;
@@ -34,7 +34,7 @@ static const struct note RESULTS_CUT = {
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool check_lists(const Renga__V1__ReflectRequest *request, struct status *st)
+static bool reflect_check_lists(const Renga__V1__ReflectRequest *request, struct status *st)
 {
     if (request->plan &&
         !texts_fit(st, "plan.subtasks", request->plan->subtasks, request->plan->n_subtasks, SUBTASKS_MAX, SUBTASK_MAX))
@@ -49,59 +49,59 @@ static bool check_lists(const Renga__V1__ReflectRequest *request, struct status 
     return true;
 }
 
-static bool check(const Renga__V1__ReflectRequest *request, struct status *st)
+static bool reflect_check(const Renga__V1__ReflectRequest *request, struct status *st)
 {
     if (request->challenge_count < 0)
         return fail_field(st, "challenge_count", "is %d; tries are counted from 1", request->challenge_count);
     return text_is_given(st, "question", request->question, CHECK_QUESTION_MAX) &&
            text_is_given(st, "subtask", request->subtask, SUBTASK_MAX) &&
-           text_fits(st, "answer", request->answer, ANSWER_MAX) && check_lists(request, st) &&
+           text_fits(st, "answer", request->answer, ANSWER_MAX) && reflect_check_lists(request, st) &&
            check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */
 
-static void describe(struct thought *thought, cJSON *values)
+static void reflect_describe(struct model_task *task, cJSON *values)
 {
-    struct reflecting *reflecting = (struct reflecting *)thought;
+    struct reflecting *reflecting = (struct reflecting *)task;
     const Renga__V1__ReflectRequest *request = reflecting->request;
     cJSON_AddStringToObject(values, "question", request->question);
-    texts_describe(thought, values, "plan", request->plan ? request->plan->subtasks : NULL,
+    texts_describe(task, values, "plan", request->plan ? request->plan->subtasks : NULL,
                    request->plan ? request->plan->n_subtasks : 0);
     cJSON_AddStringToObject(values, "subtask", request->subtask);
     cJSON_AddStringToObject(values, "answer", request->answer);
     cJSON_AddNumberToObject(values, "challenge_count", request->challenge_count ? request->challenge_count : 1);
-    texts_describe(thought, values, "earlier_advice", request->earlier_advice, request->n_earlier_advice);
-    reflecting->cut = !findings_describe(thought, values, request->tool_results, request->n_tool_results);
+    texts_describe(task, values, "earlier_advice", request->earlier_advice, request->n_earlier_advice);
+    reflecting->cut = !findings_describe(task, values, request->tool_results, request->n_tool_results);
 }
 
-static void judge(struct thought *thought, bool is_completed, char *advice)
+static void reflect_judge(struct model_task *task, bool is_completed, char *advice)
 {
     static const struct note no_advice = {
         .ja = "サブタスクが求めることに、見つかった文書の記述を挙げて答えてください。",
         .en = "Say what the subtask asks for, from the words of the documents that were found.",
     };
-    struct reflecting *reflecting = (struct reflecting *)thought;
+    struct reflecting *reflecting = (struct reflecting *)task;
     reflecting->result.is_completed = is_completed;
     reflecting->result.advice = advice;
     if (!is_completed && !*advice)
-        reflecting->result.advice = UNCONST(thought_say(thought, &no_advice));
+        reflecting->result.advice = UNCONST(model_task_note_text(task, &no_advice));
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool reflect_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
     (void)st; /* an answer that fits the schema is accepted */
     bool is_completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "is_completed"));
-    judge(thought, is_completed, text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
-    if (((struct reflecting *)thought)->cut)
-        thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &RESULTS_CUT);
+    reflect_judge(task, is_completed, text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
+    if (((struct reflecting *)task)->cut)
+        model_task_degrade(task, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &RESULTS_CUT);
     return true;
 }
 
 /* ---- without a model --------------------------------------------------------------------------------------------- */
 
 /* False without memory. */
-static bool weigh(const Renga__V1__ReflectRequest *request, struct grounding *grounding)
+static bool reflect_weigh(const Renga__V1__ReflectRequest *request, struct grounding *grounding)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
@@ -113,7 +113,7 @@ static bool weigh(const Renga__V1__ReflectRequest *request, struct grounding *gr
     return good;
 }
 
-static const char *name_missing(struct thought *thought, const char *subtask, const struct coverage *coverage)
+static const char *name_missing(struct model_task *task, const char *subtask, const struct coverage *coverage)
 {
     struct buffer list;
     buffer_init(&list, MISSING_SHOWN);
@@ -124,20 +124,20 @@ static const char *name_missing(struct thought *thought, const char *subtask, co
     }
     if (!coverage->missing_count) /* its words are there, but in places about something else */
         buffer_append(&list, subtask, text_cut(subtask, strlen(subtask), MISSING_SHOWN));
-    const char *names = thought_text(thought, buffer_text(&list), 0);
+    const char *names = model_task_text(task, buffer_text(&list), 0);
     buffer_fini(&list);
     return names;
 }
 
-static const char *name_other(struct thought *thought, const char *answer, struct span other)
+static const char *name_other(struct model_task *task, const char *answer, struct span other)
 {
     size_t length = other.end - other.begin;
-    char *copy = thought_printf(thought, "%.*s", (int)text_cut(answer + other.begin, length, MISSING_SHOWN),
-                                answer + other.begin);
+    char *copy = model_task_printf(task, "%.*s", (int)text_cut(answer + other.begin, length, MISSING_SHOWN),
+                                   answer + other.begin);
     return copy;
 }
 
-static void simple(struct thought *thought)
+static void reflect_fallback(struct model_task *task)
 {
     static const struct note uncovered = {
         .ja = "回答が次の点に触れていません: %s。これらの語で検索し、見つかった記述から答えてください。",
@@ -156,80 +156,81 @@ static void simple(struct thought *thought)
         .ja = "回答は質問を繰り返すだけです。見つかった記述から、答えとなる語を加えてください。",
         .en = "The answer only repeats the question. Add what the tool results say about it.",
     };
-    const Renga__V1__ReflectRequest *request = ((struct reflecting *)thought)->request;
+    const Renga__V1__ReflectRequest *request = ((struct reflecting *)task)->request;
     struct grounding grounding = {.sentences = 0};
-    if (!weigh(request, &grounding) ||
+    if (!reflect_weigh(request, &grounding) ||
         (!grounding.other.end && 2 * grounding.found <= grounding.sentences)) /* as grounding.h counts */
-        judge(thought, false, UNCONST(thought_say(thought, &unfound)));
+        reflect_judge(task, false, UNCONST(model_task_note_text(task, &unfound)));
     else if (grounding.completed)
-        judge(thought, true, thought_text(thought, "", 0));
+        reflect_judge(task, true, model_task_text(task, "", 0));
     else if (grounding.other.end)
-        judge(thought, false,
-              thought_compose(thought, &other, name_other(thought, request->answer, grounding.other), NULL));
+        reflect_judge(task, false,
+                      model_task_compose(task, &other, name_other(task, request->answer, grounding.other), NULL));
     else if (grounding.echoes)
-        judge(thought, false, UNCONST(thought_say(thought, &echo)));
+        reflect_judge(task, false, UNCONST(model_task_note_text(task, &echo)));
     else
-        judge(thought, false,
-              thought_compose(thought, &uncovered, name_missing(thought, request->subtask, &grounding.coverage), NULL));
+        reflect_judge(
+            task, false,
+            model_task_compose(task, &uncovered, name_missing(task, request->subtask, &grounding.coverage), NULL));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void answer(struct thought *thought)
+static void reflect_answer(struct model_task *task)
 {
-    struct reflecting *reflecting = (struct reflecting *)thought;
+    struct reflecting *reflecting = (struct reflecting *)task;
     Renga__V1__ReflectResponse *response = &reflecting->response;
     response->reflection = &reflecting->result;
-    response->usage = &thought->usage;
-    response->model = UNCONST(thought->model);
-    response->degradations = thought->degradations;
-    response->n_degradations = thought->degradation_count;
-    reflecting->reply(response, thought->call);
+    response->usage = &task->usage;
+    response->model = UNCONST(task->model);
+    response->degradations = task->degradations;
+    response->n_degradations = task->degradation_count;
+    reflecting->reply(response, task->call);
 }
 
-static const struct thought_kind reflect_kind = {
+static const struct model_task_kind reflect_kind = {
     .name = "reflect",
     .part = "reflection",
     .schema = "{\"type\":\"object\",\"properties\":{\"advice\":{\"type\":\"string\"},\"is_completed\":{\"type\":"
               "\"boolean\"}},\"required\":[\"advice\",\"is_completed\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "回答の語句がツールの結果に見つかるかどうかだけで判定しました",
-                 .en = "the answer was only compared with the words of what the tools found"},
-    .describe = describe,
-    .read = read,
-    .simple = simple,
-    .reply = answer,
+    .fallback_note = {.ja = "回答の語句がツールの結果に見つかるかどうかだけで判定しました",
+                      .en = "the answer was only compared with the words of what the tools found"},
+    .describe = reflect_describe,
+    .read = reflect_read,
+    .fallback = reflect_fallback,
+    .reply = reflect_answer,
 };
 
 /* An empty answer cannot be complete: it is rejected without a model. */
-static void reject_empty(struct thought *thought)
+static void reject_empty(struct model_task *task)
 {
     static const struct note nothing = {
         .ja = "まだ回答がありません。別の語やより広い語で検索し直し、見つかった記述から答えてください。",
         .en = "There is no answer yet. Search again with other or broader words, and answer from what is found.",
     };
-    judge(thought, false, UNCONST(thought_say(thought, &nothing)));
-    thought_rule(thought);
+    reflect_judge(task, false, UNCONST(model_task_note_text(task, &nothing)));
+    model_task_rule(task);
 }
 
 void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReflectRequest *request,
                    Renga__V1__ReflectResponse_Closure reply)
 {
     struct status st = {0};
-    if (!check(request, &st)) {
+    if (!reflect_check(request, &st)) {
         rpc_fail(call, &st);
         return;
     }
-    struct reflecting *reflecting = thought_create(call, sizeof *reflecting);
+    struct reflecting *reflecting = model_task_create(call, sizeof *reflecting);
     if (!reflecting)
         return;
     reflecting->request = request;
     reflecting->reply = reply;
     renga__v1__reflect_response__init(&reflecting->response);
     renga__v1__reflection_result__init(&reflecting->result);
-    thought_init(&reflecting->thought, &reflect_kind, &reviewer->thinker, call, request->prompting, request->origin,
-                 request->question);
+    model_task_init(&reflecting->task, &reflect_kind, &reviewer->client, call, request->prompting, request->origin,
+                    request->question);
     if (text_is_blank(request->answer))
-        reject_empty(&reflecting->thought);
+        reject_empty(&reflecting->task);
     else
-        thought_start(&reflecting->thought);
+        model_task_start(&reflecting->task);
 }

@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ struct fact_table {
 };
 
 struct reviewing {
-    struct thought thought; /* first */
+    struct model_task task; /* first */
     const Renga__V1__ReviewAnswerRequest *request;
     Renga__V1__ReviewAnswerResponse_Closure reply;
     Renga__V1__ReviewAnswerResponse response;
@@ -63,7 +63,7 @@ static size_t fact_of_key(struct fact_table *table, const Renga__V1__ReviewAnswe
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool check_field(const Renga__V1__FormField *field, struct status *st)
+static bool review_answer_check_field(const Renga__V1__FormField *field, struct status *st)
 {
     if (!field)
         return fail_field(st, "field", "is missing; give the field that the answer is for");
@@ -75,8 +75,8 @@ static bool check_field(const Renga__V1__FormField *field, struct status *st)
            text_fits(st, "field.done_condition", field->done_condition, TEXT_MAX);
 }
 
-static bool check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, struct fact_table *table,
-                       struct status *st)
+static bool review_answer_check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, struct fact_table *table,
+                                     struct status *st)
 {
     const Renga__V1__FactDefinition *fact = request->facts[i];
     if (strcmp(fact->form_field_id, request->field->id) != 0)
@@ -92,13 +92,14 @@ static bool check_fact(const Renga__V1__ReviewAnswerRequest *request, size_t i, 
            text_fits(st, path_of("facts", i, "questioning_hints"), fact->questioning_hints, TEXT_MAX);
 }
 
-static bool check(const Renga__V1__ReviewAnswerRequest *request, struct fact_table *table, struct status *st)
+static bool review_answer_check(const Renga__V1__ReviewAnswerRequest *request, struct fact_table *table,
+                                struct status *st)
 {
-    if (!check_field(request->field, st) || !count_fits(st, "facts", request->n_facts, FACTS_MAX) ||
+    if (!review_answer_check_field(request->field, st) || !count_fits(st, "facts", request->n_facts, FACTS_MAX) ||
         !count_fits(st, "known_facts", request->n_known_facts, FACTS_MAX))
         return false;
     for (size_t i = 0; i < request->n_facts; i++)
-        if (!check_fact(request, i, table, st))
+        if (!review_answer_check_fact(request, i, table, st))
             return false;
     for (size_t i = 0; i < request->n_known_facts; i++)
         if (!text_fits(st, path_of("known_facts", i, ""), request->known_facts[i], TEXT_MAX))
@@ -138,11 +139,11 @@ static void remember_known(struct reviewing *reviewing)
 
 static void list_facts(struct reviewing *reviewing)
 {
-    struct thought *thought = &reviewing->thought;
+    struct model_task *task = &reviewing->task;
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
     Renga__V1__ReviewResult *result = &reviewing->result;
-    result->extracted_facts = thought_alloc(thought, (request->n_facts + 1) * sizeof(*result->extracted_facts));
-    result->missing_facts = thought_alloc(thought, (request->n_facts + 1) * sizeof(*result->missing_facts));
+    result->extracted_facts = model_task_alloc(task, (request->n_facts + 1) * sizeof(*result->extracted_facts));
+    result->missing_facts = model_task_alloc(task, (request->n_facts + 1) * sizeof(*result->missing_facts));
     if (!result->extracted_facts || !result->missing_facts)
         return;
     for (size_t i = 0; i < request->n_facts; i++) {
@@ -151,7 +152,7 @@ static void list_facts(struct reviewing *reviewing)
             result->missing_facts[result->n_missing_facts++] = key;
             continue;
         }
-        char *text = thought_printf(thought, "%s: %s", key, reviewing->known[i]);
+        char *text = model_task_printf(task, "%s: %s", key, reviewing->known[i]);
         text[text_cut(text, strlen(text), TEXT_MAX)] = '\0';
         result->extracted_facts[result->n_extracted_facts++] = text;
     }
@@ -167,7 +168,7 @@ static const char *first_missing(const struct reviewing *reviewing)
 }
 
 /* `passed` is the judgement apart from the facts: the field passes if also all facts are known. */
-static void judge(struct reviewing *reviewing, bool passed, char *feedback)
+static void review_answer_judge(struct reviewing *reviewing, bool passed, char *feedback)
 {
     static const struct note missing = {.ja = "次の点がまだ分かりません: %s", .en = "Still to be asked: %s"};
     static const struct note wanting = {.ja = "回答がまだ基準を満たしていません。",
@@ -181,22 +182,22 @@ static void judge(struct reviewing *reviewing, bool passed, char *feedback)
     if (result->passed || *feedback)
         return;
     result->feedback = result->n_missing_facts
-                           ? thought_compose(&reviewing->thought, &missing, first_missing(reviewing), NULL)
-                           : UNCONST(thought_say(&reviewing->thought, &wanting));
+                           ? model_task_compose(&reviewing->task, &missing, first_missing(reviewing), NULL)
+                           : UNCONST(model_task_note_text(&reviewing->task, &wanting));
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */
 
-static void add_cut(struct thought *thought, cJSON *object, const char *name, const char *text)
+static void add_cut(struct model_task *task, cJSON *object, const char *name, const char *text)
 {
-    size_t share = ALL_SHOWN / 2 / ((struct reviewing *)thought)->request->n_facts;
+    size_t share = ALL_SHOWN / 2 / ((struct reviewing *)task)->request->n_facts;
     if (*text)
-        cJSON_AddStringToObject(object, name, thought_text(thought, text, share < SHOWN_MAX ? share : SHOWN_MAX));
+        cJSON_AddStringToObject(object, name, model_task_text(task, text, share < SHOWN_MAX ? share : SHOWN_MAX));
 }
 
-static void describe(struct thought *thought, cJSON *values)
+static void review_answer_describe(struct model_task *task, cJSON *values)
 {
-    const Renga__V1__ReviewAnswerRequest *request = ((struct reviewing *)thought)->request;
+    const Renga__V1__ReviewAnswerRequest *request = ((struct reviewing *)task)->request;
     const Renga__V1__FormField *field = request->field;
     cJSON *shown = cJSON_AddObjectToObject(values, "field");
     cJSON_AddStringToObject(shown, "label", field->label);
@@ -208,11 +209,11 @@ static void describe(struct thought *thought, cJSON *values)
     for (size_t i = 0; i < request->n_facts; i++) {
         cJSON *fact = cJSON_CreateObject();
         cJSON_AddStringToObject(fact, "fact_key", request->facts[i]->fact_key);
-        add_cut(thought, fact, "fact", request->facts[i]->fact);
-        add_cut(thought, fact, "done_criteria", request->facts[i]->done_criteria);
+        add_cut(task, fact, "fact", request->facts[i]->fact);
+        add_cut(task, fact, "done_criteria", request->facts[i]->done_criteria);
         cJSON_AddItemToArray(facts, fact);
     }
-    texts_describe(thought, values, "known_facts", request->known_facts, request->n_known_facts);
+    texts_describe(task, values, "known_facts", request->known_facts, request->n_known_facts);
     cJSON_AddStringToObject(values, "conversation_summary", request->conversation_summary);
 }
 
@@ -229,7 +230,7 @@ static void take_facts(struct reviewing *reviewing, const cJSON *answer)
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "extracted_facts"))
     {
         size_t fact = fact_named(reviewing, cJSON_GetObjectItemCaseSensitive(item, "fact_key"));
-        char *what = text_read(&reviewing->thought, cJSON_GetObjectItemCaseSensitive(item, "value"), TEXT_MAX);
+        char *what = text_read(&reviewing->task, cJSON_GetObjectItemCaseSensitive(item, "value"), TEXT_MAX);
         if (fact < request->n_facts && *what)
             reviewing->known[fact] = what;
     }
@@ -247,26 +248,26 @@ static void take_value(struct reviewing *reviewing, char *value)
     reviewing->result.field_value = value;
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool review_answer_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
     (void)st; /* an answer that fits the schema is accepted */
-    struct reviewing *reviewing = (struct reviewing *)thought;
+    struct reviewing *reviewing = (struct reviewing *)task;
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(answer, "field_value");
     const cJSON *feedback = cJSON_GetObjectItemCaseSensitive(answer, "feedback");
     if (!reviewing->known)
         return true; /* out of memory, which fails the call */
     take_facts(reviewing, answer);
     if (cJSON_IsString(value))
-        take_value(reviewing, text_read(thought, value, VALUE_MAX));
-    judge(reviewing, cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "passed")),
-          text_read(thought, feedback, ADVICE_MAX));
+        take_value(reviewing, text_read(task, value, VALUE_MAX));
+    review_answer_judge(reviewing, cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "passed")),
+                        text_read(task, feedback, ADVICE_MAX));
     return true;
 }
 
 /* ---- without a model --------------------------------------------------------------------------------------------- */
 
 /* The person's last answer: the last line that is not blank, without its speaker. */
-static char *last_said(struct thought *thought, const char *talk)
+static char *review_answer_last_said(struct model_task *task, const char *talk)
 {
     const char *begin = talk, *end = talk + strlen(talk);
     for (const char *line = talk; *line;) {
@@ -284,8 +285,8 @@ static char *last_said(struct thought *thought, const char *talk)
     else if (begin[speaker] == ':' && speaker <= SPEAKER_MAX && begin[speaker + 1] == ' ')
         begin += speaker + 1;
     begin += strspn(begin, " \t");
-    char *said = arena_strndup(rpc_call_arena(thought->call), begin, text_cut(begin, (size_t)(end - begin), VALUE_MAX));
-    return said ? said : thought_text(thought, "", 0);
+    char *said = arena_strndup(rpc_call_arena(task->call), begin, text_cut(begin, (size_t)(end - begin), VALUE_MAX));
+    return said ? said : model_task_text(task, "", 0);
 }
 
 static void find_mentioned(struct reviewing *reviewing, char *said)
@@ -307,32 +308,32 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
 }
 
 /* Known facts stay known. A fact is mentioned if the last answer has its words; its value is that answer. */
-static void simple(struct thought *thought)
+static void review_answer_fallback(struct model_task *task)
 {
-    struct reviewing *reviewing = (struct reviewing *)thought;
-    char *said = last_said(thought, reviewing->request->conversation_summary);
+    struct reviewing *reviewing = (struct reviewing *)task;
+    char *said = review_answer_last_said(task, reviewing->request->conversation_summary);
     if (!reviewing->known)
         return;
     find_mentioned(reviewing, said);
     take_value(reviewing, said);
-    judge(reviewing, !text_is_blank(said), thought_text(thought, "", 0));
+    review_answer_judge(reviewing, !text_is_blank(said), model_task_text(task, "", 0));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void answer(struct thought *thought)
+static void review_answer_run(struct model_task *task)
 {
-    struct reviewing *reviewing = (struct reviewing *)thought;
+    struct reviewing *reviewing = (struct reviewing *)task;
     Renga__V1__ReviewAnswerResponse *response = &reviewing->response;
     response->review = &reviewing->result;
-    response->usage = &thought->usage;
-    response->model = UNCONST(thought->model);
-    response->degradations = thought->degradations;
-    response->n_degradations = thought->degradation_count;
-    reviewing->reply(response, thought->call);
+    response->usage = &task->usage;
+    response->model = UNCONST(task->model);
+    response->degradations = task->degradations;
+    response->n_degradations = task->degradation_count;
+    reviewing->reply(response, task->call);
 }
 
-static const struct thought_kind review_answer_kind = {
+static const struct model_task_kind review_answer_kind = {
     .name = "answer",
     .part = "review",
     .schema =
@@ -342,12 +343,12 @@ static const struct thought_kind review_answer_kind = {
         "\"type\":\"string\"}},\"required\":[\"fact_key\",\"value\"],\"additionalProperties\":false}},"
         "\"field_value\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"passed\",\"feedback\",\"missing_facts\","
         "\"extracted_facts\",\"field_value\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "最後の発言に出てくる語だけで判定しました",
-                 .en = "the answer was judged by the words of what was said last"},
-    .describe = describe,
-    .read = read,
-    .simple = simple,
-    .reply = answer,
+    .fallback_note = {.ja = "最後の発言に出てくる語だけで判定しました",
+                      .en = "the answer was judged by the words of what was said last"},
+    .describe = review_answer_describe,
+    .read = review_answer_read,
+    .fallback = review_answer_fallback,
+    .reply = review_answer_run,
 };
 
 void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
@@ -355,11 +356,11 @@ void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
 {
     struct status st = {0};
     struct fact_table facts = {0};
-    if (!check(request, &facts, &st)) {
+    if (!review_answer_check(request, &facts, &st)) {
         rpc_fail(call, &st);
         return;
     }
-    struct reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    struct reviewing *reviewing = model_task_create(call, sizeof *reviewing);
     if (!reviewing)
         return;
     reviewing->request = request;
@@ -367,9 +368,9 @@ void review_answer_begin(struct reviewer *reviewer, struct rpc_call *call,
     reviewing->reply = reply;
     renga__v1__review_answer_response__init(&reviewing->response);
     renga__v1__review_result__init(&reviewing->result);
-    thought_init(&reviewing->thought, &review_answer_kind, &reviewer->thinker, call, request->prompting,
-                 request->origin, request->conversation_summary);
-    reviewing->known = thought_alloc(&reviewing->thought, (request->n_facts + 1) * sizeof(*reviewing->known));
+    model_task_init(&reviewing->task, &review_answer_kind, &reviewer->client, call, request->prompting, request->origin,
+                    request->conversation_summary);
+    reviewing->known = model_task_alloc(&reviewing->task, (request->n_facts + 1) * sizeof(*reviewing->known));
     remember_known(reviewing);
-    thought_start(&reviewing->thought);
+    model_task_start(&reviewing->task);
 }

@@ -3,8 +3,8 @@
 #include "findings.h"
 
 #include "base/text.h"
-#include "thinking/check.h"
-#include "thinking/texts.h"
+#include "model_task/check.h"
+#include "model_task/texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *const severities[] = {"", "low", "medium", "high"};
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool check_sources(const Renga__V1__ReviewDraftRequest *request, struct status *st)
+static bool review_draft_check_sources(const Renga__V1__ReviewDraftRequest *request, struct status *st)
 {
     if (!count_fits(st, "sources", request->n_sources, SOURCES_MAX) ||
         !count_fits(st, "citations", request->n_citations, CITATIONS_MAX) ||
@@ -61,9 +61,9 @@ static bool check_plan(const Renga__V1__ResearchPlan *plan, struct status *st)
             text_fits(st, "plan.plan_text", plan->plan_text, PLAN_TEXT_MAX));
 }
 
-static bool check(const Renga__V1__ReviewDraftRequest *request, struct status *st)
+static bool review_draft_check(const Renga__V1__ReviewDraftRequest *request, struct status *st)
 {
-    return text_is_given(st, "draft", request->draft, DRAFT_MAX) && check_sources(request, st) &&
+    return text_is_given(st, "draft", request->draft, DRAFT_MAX) && review_draft_check_sources(request, st) &&
            check_plan(request->plan, st) &&
            text_fits(st, "earlier_feedback", request->earlier_feedback, CHECK_FEEDBACK_MAX) &&
            check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
@@ -71,17 +71,17 @@ static bool check(const Renga__V1__ReviewDraftRequest *request, struct status *s
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */
 
-static void describe(struct thought *thought, cJSON *values)
+static void review_draft_describe(struct model_task *task, cJSON *values)
 {
     static const Renga__V1__ResearchPlan none = RENGA__V1__RESEARCH_PLAN__INIT;
-    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)task;
     const Renga__V1__ReviewDraftRequest *request = reviewing->request;
     const Renga__V1__ResearchPlan *plan = request->plan ? request->plan : &none;
-    text_describe(thought, values, "theme", plan->theme);
-    texts_describe(thought, values, "plan", plan->investigation_points, plan->n_investigation_points);
-    text_describe(thought, values, "earlier_feedback", request->earlier_feedback);
-    cJSON_AddStringToObject(values, "draft", thought_text(thought, request->draft, DRAFT_SHOWN_MAX));
-    bool all_sources = sources_describe(thought, values, request->sources, request->n_sources);
+    text_describe(task, values, "theme", plan->theme);
+    texts_describe(task, values, "plan", plan->investigation_points, plan->n_investigation_points);
+    text_describe(task, values, "earlier_feedback", request->earlier_feedback);
+    cJSON_AddStringToObject(values, "draft", model_task_text(task, request->draft, DRAFT_SHOWN_MAX));
+    bool all_sources = sources_describe(task, values, request->sources, request->n_sources);
     reviewing->cut = !all_sources || strlen(request->draft) > DRAFT_SHOWN_MAX;
 }
 
@@ -114,22 +114,22 @@ static void read_issues(struct draft_reviewing *reviewing, const cJSON *list)
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        struct thought *thought = &reviewing->thought;
+        struct model_task *task = &reviewing->task;
         int type = word_of(item, "type", types, 5), severity = word_of(item, "severity", severities, 4);
-        char *description = text_read(thought, cJSON_GetObjectItemCaseSensitive(item, "description"), DESCRIPTION_MAX);
+        char *description = text_read(task, cJSON_GetObjectItemCaseSensitive(item, "description"), DESCRIPTION_MAX);
         if (type && severity && *description)
             draft_add_issue(reviewing, (Renga__V1__DraftIssueType)type, (Renga__V1__IssueSeverity)severity, description,
-                            text_read(thought, cJSON_GetObjectItemCaseSensitive(item, "location"), LOCATION_MAX));
+                            text_read(task, cJSON_GetObjectItemCaseSensitive(item, "location"), LOCATION_MAX));
     }
 }
 
-static bool read(struct thought *thought, const cJSON *answer, struct status *st)
+static bool review_draft_read(struct model_task *task, const cJSON *answer, struct status *st)
 {
     static const struct note part_only = {
         .ja = "ドラフトまたは情報源が長いため、モデルには一部だけを見せました。",
         .en = "Draft and sources are so long that the model was shown only a part of them.",
     };
-    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)task;
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "suggested_action"));
     draft_restart(reviewing);
     if (!read_marks(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "scores"), st))
@@ -139,28 +139,28 @@ static bool read(struct thought *thought, const cJSON *answer, struct status *st
         reviewing->scores.completeness = 1; /* there are no points to cover */
     bool research = wanted && strcmp(wanted, "research") == 0;
     draft_conclude(reviewing, research ? ACTION(RESEARCH) : ACTION(WRITE),
-                   text_read(thought, cJSON_GetObjectItemCaseSensitive(answer, "feedback"), CHECK_FEEDBACK_MAX));
+                   text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "feedback"), CHECK_FEEDBACK_MAX));
     if (reviewing->cut)
-        thought_degrade(thought, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &part_only);
+        model_task_degrade(task, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &part_only);
     return true;
 }
 
 /* ---- without a model --------------------------------------------------------------------------------------------- */
 
-static void simple(struct thought *thought)
+static void review_draft_fallback(struct model_task *task)
 {
-    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)task;
     draft_restart(reviewing);
     reviewing->scores = reviewing->weighed;
     reviewing->scores.fact_check = reviewing->facts;
-    draft_conclude(reviewing, reviewing->wanted, thought_text(thought, "", 0));
+    draft_conclude(reviewing, reviewing->wanted, model_task_text(task, "", 0));
 }
 
 /* ---- before either ----------------------------------------------------------------------------------------------- */
 
 static void review_draft_check_run(struct job *job)
 {
-    struct draft_reviewing *reviewing = OWNER_OF(job, struct draft_reviewing, checking);
+    struct draft_reviewing *reviewing = CONTAINER_OF(job, struct draft_reviewing, checking);
     draft_facts_check(reviewing);
     draft_weigh(reviewing);
     draft_keep_found(reviewing);
@@ -168,13 +168,13 @@ static void review_draft_check_run(struct job *job)
 
 static void review_draft_checked(struct job *job)
 {
-    struct draft_reviewing *reviewing = OWNER_OF(job, struct draft_reviewing, checking);
-    struct rpc_call *call = reviewing->thought.call;
+    struct draft_reviewing *reviewing = CONTAINER_OF(job, struct draft_reviewing, checking);
+    struct rpc_call *call = reviewing->task.call;
     struct status st = job->status;
     if (st.code == OK && rpc_call_cancelled(call))
         fail(&st, CANCELLED, "the caller went away");
     if (st.code == OK)
-        thought_start(&reviewing->thought);
+        model_task_start(&reviewing->task);
     else
         rpc_fail(call, &st);
 }
@@ -188,7 +188,7 @@ static void review_draft_left(struct rpc_call *call, void *data)
 /* Code judges first: facts, coverage and form. */
 static void review_draft_check_start(struct draft_reviewing *reviewing)
 {
-    struct rpc_call *call = reviewing->thought.call;
+    struct rpc_call *call = reviewing->task.call;
     rpc_call_job(call, &reviewing->checking);
     reviewing->checking.run = review_draft_check_run;
     reviewing->checking.ended = review_draft_checked;
@@ -198,21 +198,21 @@ static void review_draft_check_start(struct draft_reviewing *reviewing)
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void answer(struct thought *thought)
+static void review_draft_answer(struct model_task *task)
 {
-    struct draft_reviewing *reviewing = (struct draft_reviewing *)thought;
+    struct draft_reviewing *reviewing = (struct draft_reviewing *)task;
     Renga__V1__ReviewDraftResponse *response = &reviewing->response;
     response->review = &reviewing->review;
-    response->usage = &thought->usage;
-    response->model = UNCONST(thought->model);
-    response->degradations = thought->degradations;
-    response->n_degradations = thought->degradation_count;
-    reviewing->reply(response, thought->call);
+    response->usage = &task->usage;
+    response->model = UNCONST(task->model);
+    response->degradations = task->degradations;
+    response->n_degradations = task->degradation_count;
+    reviewing->reply(response, task->call);
 }
 
 #define MARK   "{\"type\":\"number\"}"
 #define STRING "{\"type\":\"string\"}"
-static const struct thought_kind review_draft_kind = {
+static const struct model_task_kind review_draft_kind = {
     .name = "draft",
     .part = "review",
     .schema = "{\"type\":\"object\",\"properties\":{\"scores\":{\"type\":\"object\",\"properties\":{"
@@ -225,23 +225,23 @@ static const struct thought_kind review_draft_kind = {
               "\"description\":" STRING ",\"location\":" STRING "},"
               "\"required\":[\"type\",\"severity\",\"description\",\"location\"],\"additionalProperties\":false}}},"
               "\"required\":[\"scores\",\"feedback\",\"suggested_action\",\"issues\"],\"additionalProperties\":false}",
-    .fallback = {.ja = "語の網羅と出典だけで評価しました（論理は評価していません）",
-                 .en = "the draft was judged by coverage and citations alone, its logic not at all"},
-    .describe = describe,
-    .read = read,
-    .simple = simple,
-    .reply = answer,
+    .fallback_note = {.ja = "語の網羅と出典だけで評価しました（論理は評価していません）",
+                      .en = "the draft was judged by coverage and citations alone, its logic not at all"},
+    .describe = review_draft_describe,
+    .read = review_draft_read,
+    .fallback = review_draft_fallback,
+    .reply = review_draft_answer,
 };
 
 void review_draft_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReviewDraftRequest *request,
                         Renga__V1__ReviewDraftResponse_Closure reply)
 {
     struct status st = {0};
-    if (!check(request, &st)) {
+    if (!review_draft_check(request, &st)) {
         rpc_fail(call, &st);
         return;
     }
-    struct draft_reviewing *reviewing = thought_create(call, sizeof *reviewing);
+    struct draft_reviewing *reviewing = model_task_create(call, sizeof *reviewing);
     if (!reviewing)
         return;
     reviewing->request = request;
@@ -250,7 +250,7 @@ void review_draft_begin(struct reviewer *reviewer, struct rpc_call *call, const 
     renga__v1__draft_review__init(&reviewing->review);
     renga__v1__draft_scores__init(&reviewing->scores);
     const char *about = request->plan && request->plan->theme[0] ? request->plan->theme : request->draft;
-    thought_init(&reviewing->thought, &review_draft_kind, &reviewer->thinker, call, request->prompting, request->origin,
-                 about);
+    model_task_init(&reviewing->task, &review_draft_kind, &reviewer->client, call, request->prompting, request->origin,
+                    about);
     review_draft_check_start(reviewing);
 }

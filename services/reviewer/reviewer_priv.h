@@ -2,7 +2,7 @@
 #ifndef RENGA_REVIEWER_PRIV_H
 #define RENGA_REVIEWER_PRIV_H
 
-#include "thinking/thought.h"
+#include "model_task/model_task.h"
 
 #include "renga/v1/reviewer.pb-c.h"
 
@@ -11,7 +11,7 @@
 
 struct reviewer {
     Renga__V1__Reviewer_Service base; /* first */
-    struct thinker thinker;
+    struct model_client client;
 };
 
 extern const struct option reviewer_options[];

@@ -37,7 +37,7 @@ static ProtobufCService *reviewer_create(const struct service_context *context, 
         return NULL;
     }
     reviewer->base = functions;
-    thinker_init(&reviewer->thinker, "reviewer", reviewer_prompts, context);
+    model_client_init(&reviewer->client, "reviewer", reviewer_prompts, context);
     return &reviewer->base.base;
 }
 
@@ -47,7 +47,7 @@ static void reviewer_destroy(ProtobufCService *service)
 }
 
 const struct option reviewer_options[] = {
-    THINKER_OPTIONS("reviewer"),
+    MODEL_CLIENT_OPTIONS("reviewer"),
     {.name = NULL},
 };
 

@@ -15,15 +15,15 @@
 
 static struct knowledge *knowledge_of(Renga__V1__ToolRunner_Service *self)
 {
-    return ((struct tool_runner *)self)->commons->knowledge;
+    return ((struct tool_runner *)self)->shared->knowledge;
 }
 
-static void search(Renga__V1__ToolRunner_Service *self, const Renga__V1__SearchRequest *request,
-                   Renga__V1__SearchResponse_Closure reply, void *data)
+static void service_search(Renga__V1__ToolRunner_Service *self, const Renga__V1__SearchRequest *request,
+                           Renga__V1__SearchResponse_Closure reply, void *data)
 {
     struct tool_runner *runner = (struct tool_runner *)self;
     const char *const *names = (const char *const *)request->sources;
-    if (search_is_outside(runner->commons->sources, names, request->n_sources))
+    if (search_is_outside(runner->shared->sources, names, request->n_sources))
         search_method(runner, data, request, reply);
     else
         knowledge_search(knowledge_of(self), data, request, reply);
@@ -50,7 +50,7 @@ static void delete_documents(Renga__V1__ToolRunner_Service *self, const Renga__V
 /* Methods that are NULL here answer UNIMPLEMENTED. */
 static const Renga__V1__ToolRunner_Service functions = {
     .base = {.descriptor = &renga__v1__tool_runner__descriptor, .invoke = rpc_service_invoke},
-    .search = search,
+    .search = service_search,
     .index_documents = index_documents,
     .get_knowledge_base = get_knowledge_base,
     .delete_documents = delete_documents,
@@ -73,20 +73,20 @@ static void tool_runner_destroy(ProtobufCService *service)
     struct tool_runner *runner = (struct tool_runner *)service;
     if (!runner)
         return;
-    if (runner->commons)
-        tool_commons_leave(&runner->commons, runner);
+    if (runner->shared)
+        tool_shared_leave(&runner->shared, runner);
     robots_destroy(&runner->robots);
     free(runner);
 }
 
-static bool find_commons(struct tool_runner *runner, const struct service_context *context, struct status *st)
+static bool service_find_shared(struct tool_runner *runner, const struct service_context *context, struct status *st)
 {
     const struct tool_runner *first = context->instances ? (const struct tool_runner *)context->instances[0] : NULL;
-    struct tool_commons *commons = first ? first->commons : tool_commons_create(context, st);
-    if (!commons)
+    struct tool_shared *shared = first ? first->shared : tool_shared_create(context, st);
+    if (!shared)
         return false;
-    runner->commons = commons;
-    tool_commons_join(commons, runner);
+    runner->shared = shared;
+    tool_shared_join(shared, runner);
     return true;
 }
 
@@ -110,7 +110,7 @@ static ProtobufCService *tool_runner_create(const struct service_context *contex
     runner->robots = obeys ? robots_create() : NULL;
     if (obeys && !runner->robots)
         fail(st, RESOURCE_EXHAUSTED, "no memory for the files of robots.txt");
-    if ((obeys && !runner->robots) || !find_commons(runner, context, st)) {
+    if ((obeys && !runner->robots) || !service_find_shared(runner, context, st)) {
         tool_runner_destroy(&runner->base.base);
         return NULL;
     }

@@ -16,9 +16,9 @@
 #define RENGA_TOOL_RUNNER_TOOL_H
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "base/status.h"
 #include "loop/loop.h"
+#include "json/json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 struct rpc_principal;
-struct tool_commons;
+struct tool_shared;
 struct tool_run;
 struct tool_runner;
 struct trace_context;
@@ -42,7 +42,7 @@ struct trace_context;
 struct tool {
     const char *name;        /* A-Z, a-z, 0-9, "_", "-" */
     const char *description; /* for the model: what it does, and when to call it */
-    const char *parameters;  /* JSON Schema of an object, in the words that base/json_schema.h knows */
+    const char *parameters;  /* JSON Schema of an object, in the words that json/schema.h knows */
     bool side_effects;       /* changes something outside: never run twice for one idempotency key */
     bool idempotent;         /* twice with the same arguments is as good as once */
     bool self_contained; /* its result follows from its arguments and the time alone: it does not look up data, so that
@@ -51,7 +51,7 @@ struct tool {
     size_t size;         /* of a run's other data: tool_run_data, zeroed */
 
     /* NULL: it is always there. False: this configuration has no use for it, and it is as if there were none. */
-    bool (*is_offered)(const struct tool_commons *commons);
+    bool (*is_offered)(const struct tool_shared *shared);
 
     void (*start)(struct tool_run *run);
     void (*cancel)(struct tool_run *run); /* NULL where it ends within start */

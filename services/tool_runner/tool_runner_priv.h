@@ -3,8 +3,8 @@
 #ifndef RENGA_TOOL_RUNNER_PRIV_H
 #define RENGA_TOOL_RUNNER_PRIV_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "loop/loop.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
@@ -14,15 +14,15 @@ struct knowledge;
 struct mcp;
 struct metrics;
 struct page_hosts;
-struct places;
+struct run_slots;
 struct playbooks;
 struct records;
 struct robots;
 struct search_sources;
 struct service_context;
 struct spans;
-struct tool_commons;
-struct turns;
+struct tool_shared;
+struct key_locks;
 
 struct tool_runner {
     Renga__V1__ToolRunner_Service base; /* first */
@@ -30,14 +30,14 @@ struct tool_runner {
     struct loop *loop;
     struct http_client *http; /* of this loop */
     struct metrics *metrics;
-    struct spans *spans;          /* NULL: no traces */
-    bool shows_content;           /* spans show arguments, queries and results */
-    struct robots *robots;        /* of this loop; NULL: robots.txt is not asked for */
-    struct tool_commons *commons; /* of the process: made by the first instance */
+    struct spans *spans;        /* NULL: no traces */
+    bool shows_content;         /* spans show arguments, queries and results */
+    struct robots *robots;      /* of this loop; NULL: robots.txt is not asked for */
+    struct tool_shared *shared; /* of the process: made by the first instance */
 };
 
 /* One of each in a process, whichever loop a call arrives in. */
-struct tool_commons {
+struct tool_shared {
     struct metrics *metrics;
     struct knowledge *knowledge;
     struct mcp *mcp;
@@ -46,8 +46,8 @@ struct tool_commons {
     const char *pdf_program;       /* as in documents/document.h */
     int64_t pdf_time_ms;
     struct catalog *catalog;
-    struct places *places;
-    struct turns *turns;
+    struct run_slots *run_slots;
+    struct key_locks *key_locks;
     struct records *records;
     struct playbooks *playbooks;
     struct search_sources *sources; /* of searches outside */
@@ -56,11 +56,11 @@ struct tool_commons {
 };
 
 /* Nobody has joined yet. */
-struct tool_commons *tool_commons_create(const struct service_context *context, struct status *st);
+struct tool_shared *tool_shared_create(const struct service_context *context, struct status *st);
 
 /* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
-void tool_commons_join(struct tool_commons *commons, struct tool_runner *runner);
-void tool_commons_leave(struct tool_commons **commons, struct tool_runner *runner);
+void tool_shared_join(struct tool_shared *shared, struct tool_runner *runner);
+void tool_shared_leave(struct tool_shared **shared, struct tool_runner *runner);
 
 extern const struct option tool_runner_options[];
 

@@ -4,21 +4,21 @@
 
 #include <assert.h>
 
-static void room_init(struct budget_room *room, size_t most)
+static void pool_init(struct budget_pool *pool, size_t most)
 {
-    room->most = most;
-    atomic_init(&room->used, 0);
+    pool->limit = most;
+    atomic_init(&pool->used, 0);
     for (size_t i = 0; i < BUDGET_SHARES; i++)
-        atomic_init(&room->shares[i], 0);
+        atomic_init(&pool->shares[i], 0);
 }
 
 void budget_init(struct budget *budget, size_t total)
 {
     budget->total = total;
-    room_init(&budget->all, total / 4 * 3);
-    room_init(&budget->larges, total / 2);
-    atomic_init(&budget->told, 0);
-    pthread_mutex_init(&budget->telling, NULL);
+    pool_init(&budget->all, total / 4 * 3);
+    pool_init(&budget->larges, total / 2);
+    atomic_init(&budget->reported, 0);
+    pthread_mutex_init(&budget->report_lock, NULL);
     budget->changed = NULL;
     budget->changed_data = NULL;
 }
@@ -26,43 +26,43 @@ void budget_init(struct budget *budget, size_t total)
 void budget_fini(struct budget *budget)
 {
     assert(budget_used(budget) == 0);
-    pthread_mutex_destroy(&budget->telling);
+    pthread_mutex_destroy(&budget->report_lock);
 }
 
-static size_t room_used(const struct budget_room *room)
+static size_t pool_used(const struct budget_pool *pool)
 {
-    return atomic_load_explicit(&((struct budget_room *)(uintptr_t)room)->used, memory_order_relaxed);
+    return atomic_load_explicit(&((struct budget_pool *)(uintptr_t)pool)->used, memory_order_relaxed);
 }
 
 size_t budget_used(const struct budget *budget)
 {
-    return room_used(&budget->all);
+    return pool_used(&budget->all);
 }
 
 static bool has_moved(struct budget *budget)
 {
-    size_t used = budget_used(budget), told = atomic_load_explicit(&budget->told, memory_order_relaxed);
-    return (used > told ? used - told : told - used) >= BUDGET_STEP;
+    size_t used = budget_used(budget), reported = atomic_load_explicit(&budget->reported, memory_order_relaxed);
+    return (used > reported ? used - reported : reported - used) >= BUDGET_STEP;
 }
 
 /* The lock keeps the order of reports: an old figure never follows a newer one. */
-static void budget_tell_level(struct budget *budget)
+static void budget_report_used(struct budget *budget)
 {
-    pthread_mutex_lock(&budget->telling);
+    pthread_mutex_lock(&budget->report_lock);
     size_t used = budget_used(budget);
-    atomic_store_explicit(&budget->told, used, memory_order_relaxed);
+    atomic_store_explicit(&budget->reported, used, memory_order_relaxed);
     if (budget->changed)
         budget->changed(budget->changed_data, used);
-    pthread_mutex_unlock(&budget->telling);
+    pthread_mutex_unlock(&budget->report_lock);
 }
 
 void budget_on_change(struct budget *budget, void (*changed)(void *data, size_t used), void *data)
 {
-    pthread_mutex_lock(&budget->telling);
+    pthread_mutex_lock(&budget->report_lock);
     budget->changed = changed;
     budget->changed_data = data;
-    pthread_mutex_unlock(&budget->telling);
-    budget_tell_level(budget);
+    pthread_mutex_unlock(&budget->report_lock);
+    budget_report_used(budget);
 }
 
 uint64_t budget_owner(const char *tenant, const char *client)
@@ -89,28 +89,28 @@ static void budget_give_back(atomic_size_t *used, size_t bytes)
     (void)before;
 }
 
-static atomic_size_t *room_share(struct budget_room *room, uint64_t owner)
+static atomic_size_t *pool_share(struct budget_pool *pool, uint64_t owner)
 {
-    return &room->shares[owner / 2 % BUDGET_SHARES]; /* its last bit is always set */
+    return &pool->shares[owner / 2 % BUDGET_SHARES]; /* its last bit is always set */
 }
 
-static void room_give(struct budget_room *room, uint64_t owner, size_t bytes)
+static void pool_give(struct budget_pool *pool, uint64_t owner, size_t bytes)
 {
     if (owner)
-        budget_give_back(room_share(room, owner), bytes);
-    budget_give_back(&room->used, bytes);
+        budget_give_back(pool_share(pool, owner), bytes);
+    budget_give_back(&pool->used, bytes);
 }
 
 /* Two owners that take at the same moment may both count the same free bytes; `used` still passes no bound. */
-static bool room_take(struct budget_room *room, uint64_t owner, size_t more)
+static bool pool_take(struct budget_pool *pool, uint64_t owner, size_t more)
 {
-    size_t used = room_used(room), free = used < room->most ? room->most - used : 0;
-    if (owner && !take_at_most(room_share(room, owner), free, more))
+    size_t used = pool_used(pool), free = used < pool->limit ? pool->limit - used : 0;
+    if (owner && !take_at_most(pool_share(pool, owner), free, more))
         return false;
-    if (take_at_most(&room->used, room->most, more))
+    if (take_at_most(&pool->used, pool->limit, more))
         return true;
     if (owner)
-        budget_give_back(room_share(room, owner), more);
+        budget_give_back(pool_share(pool, owner), more);
     return false;
 }
 
@@ -119,17 +119,17 @@ bool budget_take(struct budget *budget, struct budget_hold *hold, size_t size, s
     bool large = size > BUDGET_SMALL_MAX;
     if (!budget || !more)
         return true;
-    if (large && !room_take(&budget->larges, hold->owner, more))
+    if (large && !pool_take(&budget->larges, hold->owner, more))
         return false;
-    if (!room_take(&budget->all, hold->owner, more)) {
+    if (!pool_take(&budget->all, hold->owner, more)) {
         if (large)
-            room_give(&budget->larges, hold->owner, more);
+            pool_give(&budget->larges, hold->owner, more);
         return false;
     }
     hold->bytes += more;
     hold->large += large ? more : 0;
     if (has_moved(budget))
-        budget_tell_level(budget);
+        budget_report_used(budget);
     return true;
 }
 
@@ -137,9 +137,9 @@ void budget_give(struct budget *budget, struct budget_hold *hold)
 {
     if (!budget || !hold->bytes)
         return;
-    room_give(&budget->larges, hold->owner, hold->large);
-    room_give(&budget->all, hold->owner, hold->bytes);
+    pool_give(&budget->larges, hold->owner, hold->large);
+    pool_give(&budget->all, hold->owner, hold->bytes);
     hold->bytes = hold->large = 0;
     if (has_moved(budget))
-        budget_tell_level(budget);
+        budget_report_used(budget);
 }

@@ -1,9 +1,9 @@
-/* The bytes that the requests of a process may hold, over all of its doors together.
+/* The bytes that the requests of a process may hold, over all of its servers (gRPC, HTTP) together.
  *
  *      total:  |---- requests of any size, 3/4 ----------------|-- buffers of gRPC core alone --|
  *              |---- large ones, at most 1/2 ---|
  *
- * A door takes bytes as a body comes and gives them back when the request has been answered. Large requests may take
+ * A server takes bytes as a body comes and gives them back when the request has been answered. Large requests may take
  * a half, so that small ones still come in beside them. An owner (a tenant) has never
  * more than it leaves free for others: one owner alone has half of the bytes for requests of a size, each of two a
  * third. This is the dynamic threshold of switches with a shared buffer (Choudhury and Hahne, 1998). gRPC core gets the
@@ -24,18 +24,18 @@
 #define BUDGET_RETRY_MS  1000               /* the retry hint of a refused caller */
 
 /* Bytes of requests, and the parts of them by owner. */
-struct budget_room {
-    size_t most;
+struct budget_pool {
+    size_t limit;
     atomic_size_t used;
     atomic_size_t shares[BUDGET_SHARES];
 };
 
 struct budget {
     size_t total;              /* bytes */
-    struct budget_room all;    /* requests of any size */
-    struct budget_room larges; /* those of more than BUDGET_SMALL_MAX; they count in `all`, too */
-    atomic_size_t told;        /* the last figure for `changed` */
-    pthread_mutex_t telling;
+    struct budget_pool all;    /* requests of any size */
+    struct budget_pool larges; /* those of more than BUDGET_SMALL_MAX; they count in `all`, too */
+    atomic_size_t reported;    /* the last figure for `changed` */
+    pthread_mutex_t report_lock;
     void (*changed)(void *data, size_t used);
     void *changed_data;
 };

@@ -23,19 +23,19 @@ void buffer_clear(struct buffer *buffer)
     buffer->failed = false;
 }
 
-static bool give_up(struct buffer *buffer)
+static bool buffer_give_up(struct buffer *buffer)
 {
     buffer_fini(buffer);
     buffer->failed = true;
     return false;
 }
 
-static bool grow(struct buffer *buffer, size_t size)
+static bool buffer_grow(struct buffer *buffer, size_t size)
 {
     if (buffer->failed)
         return false;
     if (size > buffer->limit - buffer->length)
-        return give_up(buffer);
+        return buffer_give_up(buffer);
 
     size_t need = buffer->length + size + 1;
     size_t capacity = buffer->capacity < CAPACITY_MIN ? CAPACITY_MIN : buffer->capacity;
@@ -46,7 +46,7 @@ static bool grow(struct buffer *buffer, size_t size)
 
     char *data = realloc(buffer->data, capacity);
     if (data == NULL)
-        return give_up(buffer);
+        return buffer_give_up(buffer);
     buffer->data = data;
     buffer->capacity = capacity;
     return true;
@@ -54,14 +54,14 @@ static bool grow(struct buffer *buffer, size_t size)
 
 char *buffer_reserve(struct buffer *buffer, size_t size)
 {
-    if (size >= buffer->capacity - buffer->length && !grow(buffer, size))
+    if (size >= buffer->capacity - buffer->length && !buffer_grow(buffer, size))
         return NULL;
     return buffer->data + buffer->length;
 }
 
 void buffer_append_slow(struct buffer *buffer, const void *bytes, size_t size)
 {
-    if (size == 0 || !grow(buffer, size))
+    if (size == 0 || !buffer_grow(buffer, size))
         return;
     memcpy(buffer->data + buffer->length, bytes, size);
     buffer->length += size;

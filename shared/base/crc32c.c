@@ -9,7 +9,7 @@
 
 static uint32_t table[256];
 
-static void make_table(void)
+static void crc32c_make_table(void)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t crc = i;
@@ -22,7 +22,7 @@ static void make_table(void)
 static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t size)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_table);
+    pthread_once(&once, crc32c_make_table);
     for (; size > 0; size--)
         crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
     return crc;

@@ -9,7 +9,7 @@
 #define PIECE      ((size_t)16 << 10) /* bytes read at a time */
 #define SETTLED_NS (2 * NS_PER_SEC)   /* a file this old does not change again within one reading of the clock */
 
-static enum status_code code_of(int error)
+static enum status_code file_code_of(int error)
 {
     switch (error) {
     case ENOENT:
@@ -27,7 +27,7 @@ bool file_read(const char *path, struct buffer *out, struct status *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail(st, code_of(errno), "cannot open '%s': %s", path, strerror(errno));
+        return fail(st, file_code_of(errno), "cannot open '%s': %s", path, strerror(errno));
 
     char piece[PIECE];
     ssize_t got;
@@ -44,7 +44,7 @@ bool file_read(const char *path, struct buffer *out, struct status *st)
     explicit_bzero(piece, sizeof piece);
     close(fd);
     if (got < 0)
-        return fail(st, code_of(error), "cannot read '%s': %s", path, strerror(error));
+        return fail(st, file_code_of(error), "cannot read '%s': %s", path, strerror(error));
     if (out->failed)
         return fail(st, RESOURCE_EXHAUSTED, "'%s' is larger than %zu bytes", path, out->limit);
     return true;

@@ -81,7 +81,7 @@ const struct log_context *log_enter(const struct log_context *context)
 }
 
 /* All of it, or nothing of it. */
-static bool put(struct line *line, const char *bytes, size_t length)
+static bool log_put(struct line *line, const char *bytes, size_t length)
 {
     if ((size_t)(line->end - line->at) < length)
         return false;
@@ -139,7 +139,7 @@ static bool put_escape(struct line *line, const char *c)
 }
 
 /* Appends `text` escaped; false, after as many characters as fit, where the line is full. */
-static bool put_text(struct line *line, const char *text, size_t length)
+static bool log_put_text(struct line *line, const char *text, size_t length)
 {
     for (size_t at = 0, size; at < length; at += size) {
         const char *c = text + at;
@@ -147,7 +147,7 @@ static bool put_text(struct line *line, const char *text, size_t length)
         bool escaped = size == 0 || is_control(c, size) || (line->json && (*c == '"' || *c == '\\'));
         if (size == 0)
             size = 1;
-        if (!escaped && !put(line, c, size))
+        if (!escaped && !log_put(line, c, size))
             return false;
         for (size_t i = 0; escaped && i < size; i++) {
             if (!put_escape(line, c + i))
@@ -157,12 +157,12 @@ static bool put_text(struct line *line, const char *text, size_t length)
     return true;
 }
 
-static void put_name(struct line *line, const char *name)
+static void log_put_name(struct line *line, const char *name)
 {
     struct line part = *line;
     if (part.end - part.at > NAME_MAX_BYTES)
         part.end = part.at + NAME_MAX_BYTES;
-    put_text(&part, name, strlen(name));
+    log_put_text(&part, name, strlen(name));
     line->at = part.at;
 }
 
@@ -176,9 +176,9 @@ static void put_head(struct line *line, enum style style, enum log_level level, 
     if (style == STYLE_JSON) {
         strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
         put_format(line, "{\"time\":\"%s.%03dZ\",\"level\":\"%s\",\"service\":\"", time, ms, levels[level].name);
-        put_name(line, atomic_load(&service_name));
+        log_put_name(line, atomic_load(&service_name));
         put_format(line, "\",\"id\":\"");
-        put_name(line, id);
+        log_put_name(line, id);
         put_format(line, "\",\"text\":\"");
         return;
     }
@@ -188,7 +188,7 @@ static void put_head(struct line *line, enum style style, enum log_level level, 
                    levels[level].padded);
     else
         put_format(line, "%s.%03d %s ", time, ms, levels[level].padded);
-    put_name(line, id);
+    log_put_name(line, id);
     put_format(line, style == STYLE_COLOUR ? "\033[0m " : " ");
 }
 
@@ -209,7 +209,7 @@ static void put_tail(struct line *line, enum style style, const struct log_conte
         put_format(line, json ? ",\"call\":%llu" : " call=%llu", (unsigned long long)context->call_id);
     if (context != NULL && context->subject != NULL) {
         put_format(line, json ? ",\"subject\":\"" : " ");
-        put_name(line, context->subject);
+        log_put_name(line, context->subject);
         put_format(line, json ? "\"" : "");
     }
     put_format(line, "%s", json ? "}\n" : style == STYLE_COLOUR ? "\033[0m\n" : "\n");
@@ -228,21 +228,21 @@ static void write_whole(const char *bytes, size_t length)
     }
 }
 
-static void write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut);
+static void log_write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut);
 
-static void tell_left_out(int64_t now_ns)
+static void log_report_suppressed(int64_t now_ns)
 {
     char text[192];
-    struct log_left_out left_out;
-    while (log_limit_take(now_ns, &left_out)) {
+    struct log_suppressed suppressed;
+    while (log_limit_take(now_ns, &suppressed)) {
         int length = snprintf(text, sizeof text, "%llu more such lines in %d s; the first: %s",
-                              (unsigned long long)left_out.count, LOG_LIMIT_PERIOD_MS / 1000, left_out.text);
-        write_text((enum log_level)left_out.level, left_out.id, text, (size_t)length, false);
+                              (unsigned long long)suppressed.count, LOG_LIMIT_PERIOD_MS / 1000, suppressed.text);
+        log_write_text((enum log_level)suppressed.level, suppressed.id, text, (size_t)length, false);
     }
 }
 
 /* `last`: no later line logs how often. */
-static void write_line(enum log_level level, bool last, const char *id, const char *format, va_list arguments)
+static void log_write_line(enum log_level level, bool last, const char *id, const char *format, va_list arguments)
 {
     char text[LINE_MAX_BYTES];
     int64_t now_ns = clock_now_ns();
@@ -251,12 +251,12 @@ static void write_line(enum log_level level, bool last, const char *id, const ch
     bool cut = length >= sizeof text;
     if (cut)
         length = text_cut(text, sizeof text - 1, sizeof text - 4);
-    tell_left_out(now_ns);
+    log_report_suppressed(now_ns);
     if (level < LOG_WARN || last || log_limit_passes((int)level, id, format, printed < 0 ? "" : text, now_ns))
-        write_text(level, id, text, length, cut);
+        log_write_text(level, id, text, length, cut);
 }
 
-static void write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut)
+static void log_write_text(enum log_level level, const char *id, const char *text, size_t length, bool cut)
 {
     enum style style = (enum style)atomic_load_explicit(&line_style, memory_order_relaxed);
     if (style == STYLE_UNDECIDED)
@@ -270,11 +270,11 @@ static void write_text(enum log_level level, const char *id, const char *text, s
 
     struct line line = {bytes, bytes + sizeof bytes - tail_length - strlen(CUT_MARK), json};
     put_head(&line, style, level, id);
-    cut = !put_text(&line, text, length) || cut;
+    cut = !log_put_text(&line, text, length) || cut;
     line.end = bytes + sizeof bytes;
     if (cut)
-        put(&line, CUT_MARK, strlen(CUT_MARK));
-    put(&line, tail_bytes, tail_length);
+        log_put(&line, CUT_MARK, strlen(CUT_MARK));
+    log_put(&line, tail_bytes, tail_length);
     write_whole(bytes, (size_t)(line.at - bytes));
 }
 
@@ -285,7 +285,7 @@ void log_write(enum log_level level, const char *id, const char *format, ...)
     int saved = errno;
     va_list arguments;
     va_start(arguments, format);
-    write_line(level, false, id, format, arguments);
+    log_write_line(level, false, id, format, arguments);
     va_end(arguments);
     errno = saved;
 }
@@ -294,7 +294,7 @@ void fatal(const char *id, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    write_line(LOG_ERROR, true, id, format, arguments);
+    log_write_line(LOG_ERROR, true, id, format, arguments);
     va_end(arguments);
     _exit(EXIT_FAILURE); /* exit handlers would run beside threads that still work */
 }

@@ -17,7 +17,7 @@ struct entry {
     uint64_t hash; /* 0: never used */
     int64_t begun_ns;
     unsigned written;
-    struct log_left_out left_out;
+    struct log_suppressed suppressed;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +25,7 @@ static struct entry entries[ENTRIES];
 static atomic_llong due_ns = TIME_NEVER; /* when the first count is to be told */
 
 /* FNV-1a */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+static uint64_t log_limit_hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
     for (size_t i = 0; i < size; i++)
@@ -46,7 +46,7 @@ static struct entry *find_entry(uint64_t hash, int64_t now_ns)
         struct entry *entry = &entries[(hash + i) % ENTRIES];
         if (entry->hash == hash && !log_entry_is_over(entry, now_ns))
             return entry;
-        if (free_one == NULL && log_entry_is_over(entry, now_ns) && entry->left_out.count == 0)
+        if (free_one == NULL && log_entry_is_over(entry, now_ns) && entry->suppressed.count == 0)
             free_one = entry;
     }
     if (free_one != NULL)
@@ -62,14 +62,14 @@ static void cut_copy(char *to, size_t room, const char *from)
     to[size] = '\0';
 }
 
-static void count_left_out(struct entry *entry, int level, const char *id, const char *text)
+static void count_suppressed(struct entry *entry, int level, const char *id, const char *text)
 {
-    struct log_left_out *left_out = &entry->left_out;
-    if (left_out->count++ > 0)
+    struct log_suppressed *suppressed = &entry->suppressed;
+    if (suppressed->count++ > 0)
         return;
-    left_out->level = level;
-    cut_copy(left_out->id, sizeof left_out->id, id);
-    cut_copy(left_out->text, sizeof left_out->text, text);
+    suppressed->level = level;
+    cut_copy(suppressed->id, sizeof suppressed->id, id);
+    cut_copy(suppressed->text, sizeof suppressed->text, text);
     long long due = entry->begun_ns + PERIOD_NS;
     if (due < atomic_load(&due_ns))
         atomic_store(&due_ns, due);
@@ -83,15 +83,15 @@ static bool passes_locked(uint64_t hash, unsigned most, int level, const char *i
             entry->written++;
         return true;
     }
-    count_left_out(entry, level, id, text);
+    count_suppressed(entry, level, id, text);
     return false;
 }
 
 bool log_limit_passes(int level, const char *id, const char *format, const char *text, int64_t now_ns)
 {
-    uint64_t site = hash_bytes(UINT64_C(0xcbf29ce484222325), id, strlen(id));
-    uint64_t equal = hash_bytes(site, text, strlen(text)) | 1;
-    site = hash_bytes(site, &format, sizeof format) | 1;
+    uint64_t site = log_limit_hash_bytes(UINT64_C(0xcbf29ce484222325), id, strlen(id));
+    uint64_t equal = log_limit_hash_bytes(site, text, strlen(text)) | 1;
+    site = log_limit_hash_bytes(site, &format, sizeof format) | 1;
     pthread_mutex_lock(&lock);
     bool passes = passes_locked(equal, LOG_LIMIT_EQUAL, level, id, text, now_ns) &&
                   passes_locked(site, LOG_LIMIT_SITE, level, id, text, now_ns);
@@ -99,7 +99,7 @@ bool log_limit_passes(int level, const char *id, const char *format, const char 
     return passes;
 }
 
-bool log_limit_take(int64_t now_ns, struct log_left_out *left_out)
+bool log_limit_take(int64_t now_ns, struct log_suppressed *suppressed)
 {
     if (now_ns < atomic_load_explicit(&due_ns, memory_order_relaxed))
         return false;
@@ -108,11 +108,11 @@ bool log_limit_take(int64_t now_ns, struct log_left_out *left_out)
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ENTRIES && !found; i++) {
         struct entry *entry = &entries[i];
-        if (entry->left_out.count == 0)
+        if (entry->suppressed.count == 0)
             continue;
         found = log_entry_is_over(entry, now_ns);
         if (found) {
-            *left_out = entry->left_out;
+            *suppressed = entry->suppressed;
             *entry = (struct entry){.hash = 0};
         } else if (entry->begun_ns + PERIOD_NS < next_ns) {
             next_ns = entry->begun_ns + PERIOD_NS;

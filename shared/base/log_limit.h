@@ -15,12 +15,12 @@
 bool log_limit_passes(int level, const char *id, const char *format, const char *text, int64_t now_ns);
 
 /* Lines that were left out in a period that is over. */
-struct log_left_out {
+struct log_suppressed {
     int level;
     char id[64], text[128]; /* of the first one, cut */
     uint64_t count;
 };
 /* True until none is left. Costs one load if no line was left out. */
-bool log_limit_take(int64_t now_ns, struct log_left_out *left_out);
+bool log_limit_take(int64_t now_ns, struct log_suppressed *suppressed);
 
 #endif

@@ -11,7 +11,7 @@ struct nearest nearest_to(const char *wanted)
     return (struct nearest){.wanted = wanted, .distance = (third > 2 ? third : 2) + 1};
 }
 
-static size_t least(size_t a, size_t b)
+static size_t nearest_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -30,15 +30,15 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
         row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = nearest_least(above[j - 1] + (a[i - 1] != b[j - 1]), nearest_least(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], two_above[j - 2] + 1);
+                row[j] = nearest_least(row[j], two_above[j - 2] + 1);
         }
     }
     return row[b_length];
 }
 
-static void list(struct nearest *nearest, const char *name)
+static void nearest_list(struct nearest *nearest, const char *name)
 {
     size_t used = strlen(nearest->first), room = sizeof nearest->first - used;
     nearest->tried++;
@@ -50,7 +50,7 @@ static void list(struct nearest *nearest, const char *name)
 
 void nearest_try(struct nearest *nearest, const char *name)
 {
-    list(nearest, name);
+    nearest_list(nearest, name);
     size_t wanted_length = strlen(nearest->wanted), length = strlen(name);
     if (wanted_length > LENGTH_MAX || length > LENGTH_MAX)
         return;

@@ -7,7 +7,7 @@
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-static bool continues(unsigned char byte)
+static bool text_continues(unsigned char byte)
 {
     return (byte & 0xC0) == 0x80;
 }
@@ -23,15 +23,15 @@ size_t text_character(const char *text, size_t length)
     if (c[0] < 0xC2 || c[0] > 0xF4)
         return 0;
     if (c[0] < 0xE0)
-        return length >= 2 && continues(c[1]) ? 2 : 0;
+        return length >= 2 && text_continues(c[1]) ? 2 : 0;
 
     unsigned char least = c[0] == 0xE0 ? 0xA0 : c[0] == 0xF0 ? 0x90 : 0x80;
     unsigned char most = c[0] == 0xED ? 0x9F : c[0] == 0xF4 ? 0x8F : 0xBF;
-    if (length < 3 || c[1] < least || c[1] > most || !continues(c[2]))
+    if (length < 3 || c[1] < least || c[1] > most || !text_continues(c[2]))
         return 0;
     if (c[0] < 0xF0)
         return 3;
-    return length >= 4 && continues(c[3]) ? 4 : 0;
+    return length >= 4 && text_continues(c[3]) ? 4 : 0;
 }
 
 /* The offset up to which there is certainly ASCII without NUL, in steps of eight bytes. */
@@ -64,7 +64,7 @@ size_t text_clean_length(const char *text, size_t length)
 
 /* ASCII without NUL, the rest at once: most text of most calls. A high bit is set already, or appears where the
  * subtraction borrows because a byte is zero. */
-static bool is_plain(const char *text, size_t length)
+static bool text_is_plain(const char *text, size_t length)
 {
     uint64_t bad = 0, eight;
     if (length < sizeof eight) {
@@ -83,14 +83,14 @@ static bool is_plain(const char *text, size_t length)
 
 bool text_is_clean(const char *text, size_t length)
 {
-    return is_plain(text, length) || text_clean_length(text, length) == length;
+    return text_is_plain(text, length) || text_clean_length(text, length) == length;
 }
 
 size_t text_cut(const char *text, size_t length, size_t room)
 {
     if (length <= room)
         return length;
-    while (room > 0 && continues((unsigned char)text[room]))
+    while (room > 0 && text_continues((unsigned char)text[room]))
         room--;
     return room;
 }
@@ -98,8 +98,8 @@ size_t text_cut(const char *text, size_t length, size_t room)
 size_t text_cut_characters(const char *text, size_t length, size_t characters)
 {
     size_t at = 0;
-    for (; at < length && (characters || continues((unsigned char)text[at])); at++)
-        characters -= !continues((unsigned char)text[at]);
+    for (; at < length && (characters || text_continues((unsigned char)text[at])); at++)
+        characters -= !text_continues((unsigned char)text[at]);
     return at;
 }
 

@@ -41,7 +41,7 @@ static bool is_zero(const uint8_t *id, size_t size)
     return any == 0;
 }
 
-static void draw(uint8_t *id, size_t size)
+static void trace_draw(uint8_t *id, size_t size)
 {
     do {
         for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
@@ -69,7 +69,7 @@ bool trace_continue(struct trace_context *trace, const char *traceparent, size_t
         return false;
 
     read.sampled = flags & FLAG_SAMPLED;
-    draw(read.span_id, sizeof read.span_id);
+    trace_draw(read.span_id, sizeof read.span_id);
     *trace = read;
     return true;
 }
@@ -82,8 +82,8 @@ bool trace_is_set(const struct trace_context *trace)
 void trace_begin(struct trace_context *trace, bool sampled)
 {
     *trace = (struct trace_context){.sampled = sampled};
-    draw(trace->trace_id, sizeof trace->trace_id);
-    draw(trace->span_id, sizeof trace->span_id);
+    trace_draw(trace->trace_id, sizeof trace->trace_id);
+    trace_draw(trace->span_id, sizeof trace->span_id);
 }
 
 void trace_child(struct trace_context *trace, const struct trace_context *parent)
@@ -92,7 +92,7 @@ void trace_child(struct trace_context *trace, const struct trace_context *parent
     memcpy(child.parent_id, parent->span_id, sizeof child.parent_id);
     memset(child.link_trace_id, 0, sizeof child.link_trace_id);
     memset(child.link_span_id, 0, sizeof child.link_span_id);
-    draw(child.span_id, sizeof child.span_id);
+    trace_draw(child.span_id, sizeof child.span_id);
     *trace = child;
 }
 

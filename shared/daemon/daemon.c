@@ -32,7 +32,7 @@ static void show_help(const struct daemon *daemon, const struct config *config, 
     config_help(config, &help, out);
 }
 
-static int show(const struct daemon *daemon, const struct config *config)
+static int daemon_show(const struct daemon *daemon, const struct config *config)
 {
     struct buffer out;
     buffer_init(&out, TEXT_MAX);
@@ -111,7 +111,7 @@ static int daemon_exit_code(const struct status *st)
     return st->code == INVALID_ARGUMENT || st->code == FAILED_PRECONDITION ? DAEMON_EXIT_USAGE : DAEMON_EXIT_FAILED;
 }
 
-static int run(const struct daemon *daemon, const struct config *config)
+static int daemon_run(const struct daemon *daemon, const struct config *config)
 {
     sigset_t signals;
     sigemptyset(&signals);
@@ -157,7 +157,7 @@ struct config *daemon_configure(const struct daemon *daemon, int argc, char **ar
             open_memory(config);
             return config;
         }
-        *exit_code = show(daemon, config);
+        *exit_code = daemon_show(daemon, config);
     } else {
         fprintf(stderr, "%s: %s\nTry '%s --help'.\n", daemon->name, st.text, daemon->name);
     }
@@ -177,7 +177,7 @@ int daemon_main(const struct daemon *daemon, int argc, char **argv)
         fprintf(stderr, "%s: '%s' is not expected; options begin with --\n", daemon->name, arguments[0]);
         code = DAEMON_EXIT_USAGE;
     } else {
-        code = run(daemon, config);
+        code = daemon_run(daemon, config);
     }
     config_destroy(config);
     return code;

@@ -1,4 +1,4 @@
-/* A process that carries services: arguments and configuration, loops, telemetry, serving, signals, drain.
+/* A process that hosts services: arguments and configuration, loops, telemetry, serving, signals, drain.
  *
  *      int main(int argc, char **argv) { return daemon_main(&planner_daemon, argc, argv); }
  *

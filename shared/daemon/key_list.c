@@ -1,8 +1,8 @@
 #include "daemon/key_list.h"
 
 #include "base/clock.h"
-#include "base/json_reader.h"
 #include "base/log.h"
+#include "json/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef RENGA_DAEMON_KEY_LIST_H
 #define RENGA_DAEMON_KEY_LIST_H
 
-#include "base/json.h"
 #include "base/status.h"
 #include "rpc/auth.h"
+#include "json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -31,7 +31,7 @@ struct daemon_keys {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static const char *path_of(const cJSON *value)
+static const char *keys_path_of(const cJSON *value)
 {
     bool is_path = cJSON_IsString(value) && strncmp(value->valuestring, FILE_PREFIX, strlen(FILE_PREFIX)) == 0;
     return is_path ? value->valuestring + strlen(FILE_PREFIX) : NULL;
@@ -83,7 +83,7 @@ static bool list_check(const cJSON *value, struct status *st)
 
 bool daemon_keys_check(const cJSON *value, struct status *st)
 {
-    const char *path = path_of(value);
+    const char *path = keys_path_of(value);
     struct json_document document = {0};
     struct status why = {0};
     if (!path)
@@ -188,7 +188,7 @@ static bool file_open(struct daemon_keys *keys, const char *path, struct status 
 
 struct daemon_keys *daemon_keys_open(const cJSON *value, struct status *st)
 {
-    const char *path = path_of(value);
+    const char *path = keys_path_of(value);
     struct daemon_keys *keys = calloc(1, sizeof *keys);
     if (!keys) {
         fail(st, RESOURCE_EXHAUSTED, "rpc.keys: no memory");

@@ -6,8 +6,8 @@
 #ifndef RENGA_DAEMON_KEYS_H
 #define RENGA_DAEMON_KEYS_H
 
-#include "base/json.h"
 #include "base/status.h"
+#include "json/json.h"
 
 #include <stdbool.h>
 

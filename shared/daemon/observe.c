@@ -196,7 +196,7 @@ void observation_not_ready(struct observation *observation, const char *reason)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void over(void *data)
+static void observe_over(void *data)
 {
     sem_post(data);
 }
@@ -215,7 +215,7 @@ static void flush_traces(struct observation *observation)
     sem_t done;
     sem_init(&done, 0, 0);
     loop_enter(observation->loop);
-    otlp_flush(observation->otlp, FLUSH_MS, over, &done);
+    otlp_flush(observation->otlp, FLUSH_MS, observe_over, &done);
     loop_leave(observation->loop);
     wait_over(&done, FLUSH_MS);
     loop_enter(observation->loop);
@@ -229,7 +229,7 @@ static void stop_pages(struct observation *observation)
     sem_t done;
     sem_init(&done, 0, 0);
     loop_enter(observation->loop);
-    http_server_stop(observation->http, HTTP_DRAIN_MS, over, &done);
+    http_server_stop(observation->http, HTTP_DRAIN_MS, observe_over, &done);
     loop_leave(observation->loop);
     wait_over(&done, HTTP_DRAIN_MS);
     loop_enter(observation->loop);

@@ -2,8 +2,8 @@
 #ifndef RENGA_DAEMON_OBSERVE_H
 #define RENGA_DAEMON_OBSERVE_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "loop/loop.h"
 
 #include <stdbool.h>

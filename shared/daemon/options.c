@@ -69,7 +69,7 @@ static struct option serving[] = {
      .max = 24LL * 3600 * 1000,
      .unit = "DURATION",
      .help = "How long a connection is kept before its client is asked, without harm to its calls, to open another. "
-             "A drain waits about this long; 0 is for ever, for clients that look at health, as the outer door does."},
+             "A drain waits about this long; 0 is for ever, for clients that look at health, as the ingress does."},
     {.name = "drain.limit",
      .type = OPTION_DURATION,
      .fallback = "25s",

@@ -2,7 +2,7 @@
 #ifndef RENGA_DAEMON_OPTIONS_H
 #define RENGA_DAEMON_OPTIONS_H
 
-#include "base/config.h"
+#include "config/config.h"
 #include "daemon/daemon.h"
 
 /* All of them at this daemon's own defaults, to be read; NULL where a table or a default contradicts itself. */

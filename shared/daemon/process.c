@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "daemon/keys.h"
 #include "daemon/observe.h"
+#include "daemon/peer_connections.h"
 #include "daemon/trim.h"
-#include "daemon/ways.h"
 #include "http/client.h"
 #include "loop/jobs.h"
 #include "rpc/runtime.h"
@@ -26,7 +26,7 @@
 #define SERVICES_MAX   16
 
 /* One service and its instances. */
-struct carried {
+struct hosted {
     const struct service *service;
     ProtobufCService **instances; /* one a loop */
     unsigned created;
@@ -41,37 +41,38 @@ struct daemon_process {
     bool rpc_running;
     struct rpc_schema *schema;
     struct rpc_tls tls;
-    struct budget budget;     /* of the requests of all doors */
+    struct budget budget;     /* of the requests of all listeners */
     struct daemon_keys *keys; /* NULL: anyone may call anything */
     struct rpc_server *server;
     struct observation *observation;
-    struct carried carried[SERVICES_MAX];
-    size_t carried_count;
-    struct ways ways;
-    unsigned doors;        /* instances with a door of their own that are still to be drained, served or not */
-    _Atomic unsigned open; /* gRPC and doors that a drain waits for */
+    struct hosted hosted[SERVICES_MAX];
+    size_t hosted_count;
+    struct peer_connections connections;
+    unsigned listeners;    /* instances with a listener of their own that are still to be drained, served or not */
+    _Atomic unsigned open; /* gRPC and listeners that a drain waits for */
     void (*drained)(void *data);
     void *drained_data;
-    struct work leave; /* goes from loop to loop and closes the doors of each */
-    unsigned leaving;  /* the loop it is in */
-    int64_t limit_ns;  /* of the drain */
+    struct work drain_work; /* goes from loop to loop and closes the listeners of each */
+    unsigned draining_loop; /* the loop it is in */
+    int64_t limit_ns;       /* of the drain */
 };
 
-/* ---- ways to services ------------------------------------------------------------------------------------------- */
+/* ---- connections to services ----------------------------------------------------------------------------------------
+ */
 
-static ProtobufCService **carried_here(const struct daemon_process *process,
-                                       const ProtobufCServiceDescriptor *descriptor)
+static ProtobufCService **hosted_instances(const struct daemon_process *process,
+                                           const ProtobufCServiceDescriptor *descriptor)
 {
-    for (size_t i = 0; i < process->carried_count; i++)
-        if (process->carried[i].service->descriptor == descriptor)
-            return process->carried[i].instances;
+    for (size_t i = 0; i < process->hosted_count; i++)
+        if (process->hosted[i].service->descriptor == descriptor)
+            return process->hosted[i].instances;
     return NULL;
 }
 
 ProtobufCService *process_stub(struct daemon_process *process, const ProtobufCServiceDescriptor *descriptor,
                                struct status *st)
 {
-    return ways_find(&process->ways, descriptor, carried_here(process, descriptor), st);
+    return peer_connections_find(&process->connections, descriptor, hosted_instances(process, descriptor), st);
 }
 
 ProtobufCService *service_peer(const struct service_context *context, const ProtobufCServiceDescriptor *descriptor,
@@ -113,14 +114,14 @@ static bool start_loops(struct daemon_process *process, struct status *st)
     return process->rpc_running;
 }
 
-static struct service_context context_of(struct daemon_process *process, const struct carried *carried, unsigned i)
+static struct service_context context_of(struct daemon_process *process, const struct hosted *hosted, unsigned i)
 {
     return (struct service_context){
         .config = process->config,
         .loop = process->loops[i],
         .schema = process->schema,
         .auth = daemon_keys_auth(process->keys),
-        .instances = carried->instances,
+        .instances = hosted->instances,
         .http = process->http[i],
         .budget = &process->budget,
         .loop_count = process->loop_count,
@@ -130,39 +131,39 @@ static struct service_context context_of(struct daemon_process *process, const s
     };
 }
 
-static bool create_instances(struct daemon_process *process, struct carried *carried, struct status *st)
+static bool create_instances(struct daemon_process *process, struct hosted *hosted, struct status *st)
 {
-    for (; carried->created < process->loop_count; carried->created++) {
-        unsigned i = carried->created;
-        struct service_context context = context_of(process, carried, i);
+    for (; hosted->created < process->loop_count; hosted->created++) {
+        unsigned i = hosted->created;
+        struct service_context context = context_of(process, hosted, i);
         loop_enter(process->loops[i]);
-        const struct service *service = carried->service;
-        carried->instances[i] = service->stateless ? service->stateless : service->create(&context, st);
+        const struct service *service = hosted->service;
+        hosted->instances[i] = service->stateless ? service->stateless : service->create(&context, st);
         loop_leave(process->loops[i]);
-        if (!carried->instances[i])
+        if (!hosted->instances[i])
             return false;
     }
     return true;
 }
 
 /* All rows first, then the instances: a service may ask for any other, whichever is made first. */
-static bool carry_services(struct daemon_process *process, struct status *st)
+static bool host_services(struct daemon_process *process, struct status *st)
 {
     for (const struct service *const *service = process->daemon->services; *service; service++) {
-        assert(process->carried_count < SERVICES_MAX);
-        struct carried *carried = &process->carried[process->carried_count++];
-        carried->service = *service;
-        carried->instances = calloc(process->loop_count, sizeof(ProtobufCService *));
-        if (!carried->instances)
+        assert(process->hosted_count < SERVICES_MAX);
+        struct hosted *hosted = &process->hosted[process->hosted_count++];
+        hosted->service = *service;
+        hosted->instances = calloc(process->loop_count, sizeof(ProtobufCService *));
+        if (!hosted->instances)
             fatal("daemon.memory", "no memory for a service");
     }
-    for (size_t i = 0; i < process->carried_count; i++)
-        if (!create_instances(process, &process->carried[i], st))
+    for (size_t i = 0; i < process->hosted_count; i++)
+        if (!create_instances(process, &process->hosted[i], st))
             return false;
     return true;
 }
 
-static bool read_keys(struct daemon_process *process, struct status *st)
+static bool process_read_keys(struct daemon_process *process, struct status *st)
 {
     const cJSON *keys = config_json(process->config, "rpc.keys");
     return !keys || (process->keys = daemon_keys_open(keys, st)) != NULL;
@@ -179,11 +180,11 @@ static void read_tls(struct daemon_process *process)
     };
 }
 
-static void count_doors(struct daemon_process *process)
+static void count_listeners(struct daemon_process *process)
 {
-    for (size_t s = 0; s < process->carried_count; s++)
-        if (process->carried[s].service->drain)
-            process->doors += process->carried[s].created;
+    for (size_t s = 0; s < process->hosted_count; s++)
+        if (process->hosted[s].service->drain)
+            process->listeners += process->hosted[s].created;
 }
 
 struct daemon_process *process_start(const struct daemon *daemon, const struct config *config, struct status *st)
@@ -196,15 +197,15 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     budget_init(&process->budget, (size_t)config_size(config, "rpc.memory_max"));
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
-    ways_init(&process->ways, config, daemon->peers, process->schema);
-    bool ok = process->schema && read_keys(process, st) && start_loops(process, st);
+    peer_connections_init(&process->connections, config, daemon->peers, process->schema);
+    bool ok = process->schema && process_read_keys(process, st) && start_loops(process, st);
     if (ok) {
         process->observation = observation_start(daemon->name, config, process->loops, process->http,
                                                  process->loop_count, process->schema, st);
-        ok = process->observation && carry_services(process, st);
+        ok = process->observation && host_services(process, st);
     }
     if (ok)
-        count_doors(process);
+        count_listeners(process);
     else
         process_stop(&process);
     return process;
@@ -212,14 +213,14 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
 
 /* ---- serving ---------------------------------------------------------------------------------------------------- */
 
-static bool open_doors(struct daemon_process *process, struct status *st)
+static bool open_listeners(struct daemon_process *process, struct status *st)
 {
-    for (size_t s = 0; s < process->carried_count; s++) {
-        const struct carried *carried = &process->carried[s];
-        for (unsigned i = 0; carried->service->serve && i < carried->created; i++) {
-            struct service_context context = context_of(process, carried, i);
+    for (size_t s = 0; s < process->hosted_count; s++) {
+        const struct hosted *hosted = &process->hosted[s];
+        for (unsigned i = 0; hosted->service->serve && i < hosted->created; i++) {
+            struct service_context context = context_of(process, hosted, i);
             loop_enter(process->loops[i]);
-            bool open = carried->service->serve(carried->instances[i], &context, st);
+            bool open = hosted->service->serve(hosted->instances[i], &context, st);
             loop_leave(process->loops[i]);
             if (!open)
                 return false;
@@ -247,10 +248,10 @@ bool process_serve(struct daemon_process *process, struct status *st)
     process->server = rpc_server_create(&options, st);
     if (!process->server)
         return false;
-    for (size_t i = 0; i < process->carried_count; i++)
-        if (process->carried[i].service->descriptor)
-            rpc_server_add(process->server, process->carried[i].instances);
-    if (!rpc_server_start(process->server, st) || !open_doors(process, st))
+    for (size_t i = 0; i < process->hosted_count; i++)
+        if (process->hosted[i].service->descriptor)
+            rpc_server_add(process->server, process->hosted[i].instances);
+    if (!rpc_server_start(process->server, st) || !open_listeners(process, st))
         return false;
     if (!observation_serve(process->observation, st))
         return false;
@@ -261,45 +262,45 @@ bool process_serve(struct daemon_process *process, struct status *st)
 void process_reload(struct daemon_process *process)
 {
     daemon_keys_reload(process->keys);
-    for (size_t i = 0; i < process->carried_count; i++)
-        if (process->carried[i].service->reload)
-            process->carried[i].service->reload(process->carried[i].instances[0]);
+    for (size_t i = 0; i < process->hosted_count; i++)
+        if (process->hosted[i].service->reload)
+            process->hosted[i].service->reload(process->hosted[i].instances[0]);
 }
 
-static void one_drained(void *data)
+static void listener_drained(void *data)
 {
     struct daemon_process *process = data;
     if (atomic_fetch_sub(&process->open, 1) == 1)
         process->drained(process->drained_data);
 }
 
-/* Drains what has a door in one loop, from inside it. */
-static void leave_loop(struct daemon_process *process, unsigned loop, int64_t limit_ms)
+/* Drains what has a listener in one loop, from inside it. */
+static void drain_loop(struct daemon_process *process, unsigned loop, int64_t limit_ms)
 {
-    for (size_t s = 0; s < process->carried_count; s++) {
-        const struct carried *carried = &process->carried[s];
-        if (carried->service->drain && loop < carried->created)
-            carried->service->drain(carried->instances[loop], limit_ms, one_drained, process);
+    for (size_t s = 0; s < process->hosted_count; s++) {
+        const struct hosted *hosted = &process->hosted[s];
+        if (hosted->service->drain && loop < hosted->created)
+            hosted->service->drain(hosted->instances[loop], limit_ms, listener_drained, process);
     }
 }
 
-static void leave(struct work *work)
+static void drain_next_loop(struct work *work)
 {
-    struct daemon_process *process = OWNER_OF(work, struct daemon_process, leave);
-    unsigned loop = process->leaving++;
+    struct daemon_process *process = CONTAINER_OF(work, struct daemon_process, drain_work);
+    unsigned loop = process->draining_loop++;
     int64_t left_ms = (process->limit_ns - clock_now_ns()) / NS_PER_MS;
-    if (process->leaving < process->loop_count)
-        loop_post(process->loops[process->leaving], work);
-    leave_loop(process, loop, left_ms > 0 ? left_ms : 0);
+    if (process->draining_loop < process->loop_count)
+        loop_post(process->loops[process->draining_loop], work);
+    drain_loop(process, loop, left_ms > 0 ? left_ms : 0);
 }
 
 /* Calls came as usual until now: clients had to hear first that they are better served elsewhere. */
-static void deserted(void *data)
+static void no_new_calls(void *data)
 {
     struct daemon_process *process = data;
-    process->doors = 0;
-    process->leave.run = leave;
-    loop_post(process->loops[0], &process->leave);
+    process->listeners = 0;
+    process->drain_work.run = drain_next_loop;
+    loop_post(process->loops[0], &process->drain_work);
 }
 
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data)
@@ -309,31 +310,31 @@ void process_drain(struct daemon_process *process, void (*drained)(void *data), 
     process->drained = drained;
     process->drained_data = data;
     process->limit_ns = clock_now_ns() + limit_ms * NS_PER_MS;
-    atomic_store(&process->open, process->doors + 1);
-    rpc_server_drain(process->server, limit_ms, deserted, one_drained, process);
+    atomic_store(&process->open, process->listeners + 1);
+    rpc_server_drain(process->server, limit_ms, no_new_calls, listener_drained, process);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void doors_closed(void *data)
+static void listeners_closed(void *data)
 {
     sem_post(data);
 }
 
 /* Where no drain has: after a start that failed half way, or where a command used the services and serves nobody. What
  * it left under way has to end before the instances do. */
-static void close_doors(struct daemon_process *process)
+static void close_listeners(struct daemon_process *process)
 {
     sem_t closed;
-    if (!process->doors)
+    if (!process->listeners)
         return;
     sem_init(&closed, 0, 0);
-    process->drained = doors_closed;
+    process->drained = listeners_closed;
     process->drained_data = &closed;
-    atomic_store(&process->open, process->doors);
+    atomic_store(&process->open, process->listeners);
     for (unsigned i = 0; i < process->loop_count; i++) {
         loop_enter(process->loops[i]);
-        leave_loop(process, i, CLOSE_LIMIT_MS);
+        drain_loop(process, i, CLOSE_LIMIT_MS);
         loop_leave(process->loops[i]);
     }
     while (sem_wait(&closed) != 0)
@@ -356,17 +357,17 @@ static bool await_local_calls(void)
 
 static void destroy_instances(struct daemon_process *process)
 {
-    for (size_t s = 0; s < process->carried_count; s++) {
-        struct carried *carried = &process->carried[s];
-        for (unsigned i = 0; !carried->service->stateless && i < carried->created; i++) {
+    for (size_t s = 0; s < process->hosted_count; s++) {
+        struct hosted *hosted = &process->hosted[s];
+        for (unsigned i = 0; !hosted->service->stateless && i < hosted->created; i++) {
             loop_enter(process->loops[i]);
-            carried->service->destroy(carried->instances[i]);
+            hosted->service->destroy(hosted->instances[i]);
             loop_leave(process->loops[i]);
         }
     }
-    ways_close(&process->ways);
-    for (size_t s = 0; s < process->carried_count; s++)
-        free(process->carried[s].instances);
+    peer_connections_close(&process->connections);
+    for (size_t s = 0; s < process->hosted_count; s++)
+        free(process->hosted[s].instances);
 }
 
 bool process_stop(struct daemon_process **process_pointer)
@@ -375,7 +376,7 @@ bool process_stop(struct daemon_process **process_pointer)
     if (!process)
         return true;
     *process_pointer = NULL;
-    close_doors(process);
+    close_listeners(process);
     bool ended = rpc_server_destroy(&process->server) && await_local_calls();
     if (ended)
         destroy_instances(process);

@@ -1,10 +1,10 @@
-/* The inside of a process that carries services, for the daemons and for the command line, which may use the services
+/* The inside of a process that hosts services, for the daemons and for the command line, which may use the services
  * without serving them. */
 #ifndef RENGA_DAEMON_PROCESS_H
 #define RENGA_DAEMON_PROCESS_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "daemon/daemon.h"
 
 #include <stdbool.h>

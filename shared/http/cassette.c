@@ -26,7 +26,7 @@ struct cassette {
     struct cassette_stats stats;
 };
 
-static void no_memory(void)
+static void cassette_no_memory(void)
 {
     fatal("http.memory", "no memory for a cassette");
 }
@@ -55,14 +55,15 @@ void recorded_fini(struct recorded *recorded)
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool read_line(struct cassette *cassette, const char *line, size_t length, size_t number, struct status *st)
+static bool cassette_read_line(struct cassette *cassette, const char *line, size_t length, size_t number,
+                               struct status *st)
 {
     struct status why = {0};
     if (cassette->count == cassette->room) {
         cassette->room = cassette->room ? 2 * cassette->room : 16;
         cassette->exchanges = realloc(cassette->exchanges, cassette->room * sizeof *cassette->exchanges);
         if (!cassette->exchanges)
-            no_memory();
+            cassette_no_memory();
     }
     if (!recorded_read(&cassette->exchanges[cassette->count], line, length, &why))
         return fail(st, INVALID_ARGUMENT, "%s:%zu: %s", cassette->path, number, why.text);
@@ -80,7 +81,7 @@ static bool read_lines(struct cassette *cassette, const char *text, size_t lengt
                      number);
             return true;
         }
-        if (end > line && !read_line(cassette, line, (size_t)(end - line), number, st))
+        if (end > line && !cassette_read_line(cassette, line, (size_t)(end - line), number, st))
             return false;
     }
     return true;
@@ -102,7 +103,7 @@ static void fill_shelves(struct cassette *cassette)
         cassette->shelf_count *= 2;
     cassette->shelves = calloc(cassette->shelf_count, sizeof(struct recorded *));
     if (!cassette->shelves)
-        no_memory();
+        cassette_no_memory();
     for (size_t i = cassette->count; i-- > 0;) {
         struct recorded *recorded = &cassette->exchanges[i];
         struct recorded **shelf = shelf_of(cassette, recorded->path, recorded->request_hash);
@@ -111,7 +112,7 @@ static void fill_shelves(struct cassette *cassette)
     }
 }
 
-static bool load(struct cassette *cassette, struct status *st)
+static bool cassette_load(struct cassette *cassette, struct status *st)
 {
     struct buffer text;
     buffer_init(&text, CASSETTE_FILE_MAX);
@@ -141,11 +142,11 @@ struct cassette *cassette_open(const char *path, const struct cassette_options *
 {
     struct cassette *cassette = calloc(1, sizeof *cassette);
     if (!cassette || !(cassette->path = strdup(path)))
-        no_memory();
+        cassette_no_memory();
     cassette->options = *options;
     cassette->fd = -1;
     pthread_mutex_init(&cassette->lock, NULL);
-    bool good = options->mode == CASSETTE_RECORD ? open_for_recording(cassette, st) : load(cassette, st);
+    bool good = options->mode == CASSETTE_RECORD ? open_for_recording(cassette, st) : cassette_load(cassette, st);
     if (!good)
         cassette_close(&cassette);
     return cassette;
@@ -201,7 +202,7 @@ void cassette_drop(struct cassette *cassette, const char *why)
 
 /* One write(2), so that processes that record to one file do not mix their lines. Where it failed in the middle,
  * nothing more is recorded: it would stand behind half a line. */
-static const char *write_line(struct cassette *cassette, const struct buffer *line)
+static const char *cassette_write_line(struct cassette *cassette, const struct buffer *line)
 {
     if (cassette->fd < 0)
         return "writing to it failed before";
@@ -229,7 +230,7 @@ void cassette_append(struct cassette *cassette, const struct recorded *recorded)
     const char *why = "it is too large";
     if (recorded_write(recorded, &line)) {
         pthread_mutex_lock(&cassette->lock);
-        why = write_line(cassette, &line);
+        why = cassette_write_line(cassette, &line);
         pthread_mutex_unlock(&cassette->lock);
     }
     buffer_fini(&line);
@@ -248,7 +249,8 @@ static struct recorded **seek(struct recorded **place, const char *method, const
 }
 
 /* One answers once, and leaves its shelf; the last of its kind answers from then on. */
-static struct recorded *play(struct recorded **shelf, const char *method, const char *path, const unsigned char *hash)
+static struct recorded *cassette_play(struct recorded **shelf, const char *method, const char *path,
+                                      const unsigned char *hash)
 {
     struct recorded **place = seek(shelf, method, path, hash), *found = *place;
     if (!found)
@@ -263,7 +265,8 @@ const struct recorded *cassette_find(struct cassette *cassette, const char *meth
                                      const unsigned char hash[CASSETTE_HASH_SIZE])
 {
     pthread_mutex_lock(&cassette->lock);
-    const struct recorded *found = cassette->shelves ? play(shelf_of(cassette, path, hash), method, path, hash) : NULL;
+    const struct recorded *found =
+        cassette->shelves ? cassette_play(shelf_of(cassette, path, hash), method, path, hash) : NULL;
     if (found)
         cassette->stats.played++;
     else

@@ -1,9 +1,9 @@
 /* An exchange as a line of JSON, and back. */
-#include "base/json_reader.h"
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "http/cassette_priv.h"
+#include "json/reader.h"
+#include "json/writer.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ static const struct {
 } ends[] = {
     {"complete", TRANSFER_COMPLETE}, {"unconnected", TRANSFER_UNCONNECTED},
     {"late", TRANSFER_LATE},         {"silent", TRANSFER_SILENT},
-    {"cut", TRANSFER_CUT},           {"garbled", TRANSFER_GARBLED},
+    {"cut", TRANSFER_CUT},           {"garbled", TRANSFER_MALFORMED},
 };
 #define END_COUNT (sizeof ends / sizeof *ends)
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
 
-static void write_base64(struct json_writer *writer, const char *key, const char *bytes, size_t size)
+static void cassette_line_write_base64(struct json_writer *writer, const char *key, const char *bytes, size_t size)
 {
     char *text = malloc((size + 2) / 3 * 4 + 1);
     if (!text)
@@ -35,13 +35,13 @@ static void write_base64(struct json_writer *writer, const char *key, const char
     free(text);
 }
 
-static void write_bytes(struct json_writer *writer, const char *key, const char *base64_key, const char *bytes,
-                        size_t size)
+static void cassette_line_write_bytes(struct json_writer *writer, const char *key, const char *base64_key,
+                                      const char *bytes, size_t size)
 {
     if (text_is_clean(bytes, size))
         json_write_text(writer, key, bytes, size);
     else
-        write_base64(writer, base64_key, bytes, size);
+        cassette_line_write_base64(writer, base64_key, bytes, size);
 }
 
 static bool append_base64(struct json_reader *in, const cJSON *item, struct buffer *out)
@@ -58,8 +58,8 @@ static bool append_base64(struct json_reader *in, const cJSON *item, struct buff
 }
 
 /* One of the two fields. */
-static bool append_bytes(struct json_reader *in, const cJSON *object, const char *key, const char *base64_key,
-                         struct buffer *out)
+static bool cassette_line_append_bytes(struct json_reader *in, const cJSON *object, const char *key,
+                                       const char *base64_key, struct buffer *out)
 {
     const cJSON *encoded = cJSON_GetObjectItemCaseSensitive(object, base64_key);
     if (cJSON_IsString(encoded))
@@ -78,7 +78,7 @@ static const char *name_of(enum transfer_end end)
     return NULL;
 }
 
-static void write_end(struct json_writer *writer, const struct recorded *recorded)
+static void cassette_line_write_end(struct json_writer *writer, const struct recorded *recorded)
 {
     json_write_string(writer, "end", name_of(recorded->end));
     if (recorded->end != TRANSFER_COMPLETE) {
@@ -91,7 +91,7 @@ static void write_end(struct json_writer *writer, const struct recorded *recorde
         json_write_bool(writer, "stale", true);
 }
 
-static void write_answer(struct json_writer *writer, const struct recorded *recorded)
+static void cassette_line_write_answer(struct json_writer *writer, const struct recorded *recorded)
 {
     json_write_int(writer, "status", recorded->http_status);
     json_write_int(writer, "after_ms", recorded->after_ms);
@@ -104,8 +104,8 @@ static void write_answer(struct json_writer *writer, const struct recorded *reco
     for (size_t i = 0; i < recorded->piece_count; i++) {
         json_write_object(writer, NULL);
         json_write_int(writer, "after_ms", recorded->pieces[i].after_ms);
-        write_bytes(writer, "text", "base64", recorded->body.length ? recorded->body.data + at : "",
-                    recorded->pieces[i].size);
+        cassette_line_write_bytes(writer, "text", "base64", recorded->body.length ? recorded->body.data + at : "",
+                                  recorded->pieces[i].size);
         json_write_end(writer);
         at += recorded->pieces[i].size;
     }
@@ -121,10 +121,11 @@ bool recorded_write(const struct recorded *recorded, struct buffer *line)
     json_write_string(&writer, "method", recorded->method);
     json_write_string(&writer, "path", recorded->path);
     if (recorded->request.length)
-        write_bytes(&writer, "request", "request_base64", recorded->request.data, recorded->request.length);
-    write_end(&writer, recorded);
+        cassette_line_write_bytes(&writer, "request", "request_base64", recorded->request.data,
+                                  recorded->request.length);
+    cassette_line_write_end(&writer, recorded);
     if (recorded->http_status)
-        write_answer(&writer, recorded);
+        cassette_line_write_answer(&writer, recorded);
     json_write_end(&writer);
     bool whole = json_writer_done(&writer);
     buffer_put(line, '\n');
@@ -133,7 +134,7 @@ bool recorded_write(const struct recorded *recorded, struct buffer *line)
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-static char *copied(const char *text)
+static char *cassette_line_copied(const char *text)
 {
     char *copy = strdup(text);
     if (!copy)
@@ -141,7 +142,7 @@ static char *copied(const char *text)
     return copy;
 }
 
-static bool read_end(struct json_reader *in, const cJSON *root, struct recorded *recorded)
+static bool cassette_line_read_end(struct json_reader *in, const cJSON *root, struct recorded *recorded)
 {
     const char *name = json_string(in, root, "end");
     size_t i = 0;
@@ -172,12 +173,12 @@ static bool read_headers(struct json_reader *in, const cJSON *headers, struct re
         if (!cJSON_IsString(header))
             return json_reader_fail(in, header, "must be a string");
         recorded->headers[recorded->header_count++] =
-            (struct recorded_header){copied(header->string), copied(header->valuestring)};
+            (struct recorded_header){cassette_line_copied(header->string), cassette_line_copied(header->valuestring)};
     }
     return true;
 }
 
-static bool read_pieces(struct json_reader *in, const cJSON *pieces, struct recorded *recorded)
+static bool cassette_line_read_pieces(struct json_reader *in, const cJSON *pieces, struct recorded *recorded)
 {
     size_t count = (size_t)(pieces ? cJSON_GetArraySize(pieces) : 0);
     recorded->pieces = calloc(count + 1, sizeof *recorded->pieces);
@@ -191,7 +192,7 @@ static bool read_pieces(struct json_reader *in, const cJSON *pieces, struct reco
         if (!cJSON_IsObject(piece))
             return json_reader_fail(in, piece, "must be an object");
         own->after_ms = json_integer_or(in, piece, "after_ms", 0, DELAY_MAX_MS, 0);
-        if (!append_bytes(in, piece, "text", "base64", &recorded->body))
+        if (!cassette_line_append_bytes(in, piece, "text", "base64", &recorded->body))
             return false;
         if (recorded->body.failed)
             return json_reader_fail(in, piece, "makes the body larger than %zu bytes", CASSETTE_BODY_MAX);
@@ -202,19 +203,19 @@ static bool read_pieces(struct json_reader *in, const cJSON *pieces, struct reco
 
 static bool read_exchange(struct json_reader *in, const cJSON *root, struct recorded *recorded)
 {
-    recorded->method = copied(json_string(in, root, "method"));
-    recorded->path = copied(json_string(in, root, "path"));
-    if (in->failed || !append_bytes(in, root, "request", "request_base64", &recorded->request))
+    recorded->method = cassette_line_copied(json_string(in, root, "method"));
+    recorded->path = cassette_line_copied(json_string(in, root, "path"));
+    if (in->failed || !cassette_line_append_bytes(in, root, "request", "request_base64", &recorded->request))
         return false;
     recorded_hash(recorded->request.data, recorded->request.length, recorded->request_hash);
     buffer_fini(&recorded->request); /* its hash is enough */
-    if (!read_end(in, root, recorded))
+    if (!cassette_line_read_end(in, root, recorded))
         return false;
     recorded->http_status = (int)json_integer_or(in, root, "status", 0, 599, 0);
     recorded->answered = recorded->http_status || json_boolean_or(in, root, "answered", false);
     recorded->after_ms = json_integer_or(in, root, "after_ms", 0, DELAY_MAX_MS, 0);
     return read_headers(in, json_object_or_null(in, root, "headers"), recorded) &&
-           read_pieces(in, json_array_or_null(in, root, "pieces"), recorded) && !in->failed;
+           cassette_line_read_pieces(in, json_array_or_null(in, root, "pieces"), recorded) && !in->failed;
 }
 
 bool recorded_read(struct recorded *recorded, const char *line, size_t length, struct status *st)

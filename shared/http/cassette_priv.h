@@ -53,18 +53,18 @@ const char *cassette_path(const struct cassette *cassette);
 bool cassette_keeps_delays(const struct cassette *cassette);
 void cassette_drop(struct cassette *cassette, const char *why);
 
-/* tape.c: what is being recorded of a transfer. Called by the client; nothing happens without a tape. */
-void tape_begin(struct transfer *transfer);
-void tape_headers(struct transfer *transfer);
-void tape_piece(struct transfer *transfer, const char *bytes, size_t size);
+/* recorder.c: what is being recorded of a transfer. Called by the client; nothing happens without a recorder. */
+void recorder_begin(struct transfer *transfer);
+void recorder_headers(struct transfer *transfer);
+void recorder_piece(struct transfer *transfer, const char *bytes, size_t size);
 /* Before `finished`, while the answer's headers can be read. */
-void tape_end(struct transfer *transfer);
+void recorder_end(struct transfer *transfer);
 
-/* reel.c: what is being played to a transfer. */
-void reel_resume(struct transfer *transfer); /* begins it, the first time */
+/* player.c: what is being played to a transfer. */
+void player_resume(struct transfer *transfer); /* begins it, the first time */
 /* Stops it, without ending the transfer; gives what was gathered of the body to it. */
-void reel_stop(struct transfer *transfer);
-const char *reel_header(const struct transfer *transfer, const char *name);
-void reel_destroy(struct reel *reel);
+void player_stop(struct transfer *transfer);
+const char *player_header(const struct transfer *transfer, const char *name);
+void player_destroy(struct player *player);
 
 #endif

@@ -1,4 +1,4 @@
-/* The client: where a transfer waits, and which lane it takes. */
+/* The client: where a transfer waits, and which pool it takes. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/cassette_priv.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES_DEFAULT_MAX 32
+#define POOLS_DEFAULT_MAX 32
 #define QUEUE_DEFAULT_MAX 1024
 
-static void list_add(struct transfer_list *list, struct transfer *transfer)
+static void client_list_add(struct transfer_list *list, struct transfer *transfer)
 {
     transfer->next = NULL;
     transfer->previous = list->last;
@@ -23,7 +23,7 @@ static void list_add(struct transfer_list *list, struct transfer *transfer)
     list->count++;
 }
 
-static void list_remove(struct transfer_list *list, struct transfer *transfer)
+static void client_list_remove(struct transfer_list *list, struct transfer *transfer)
 {
     if (transfer->previous)
         transfer->previous->next = transfer->next;
@@ -36,7 +36,7 @@ static void list_remove(struct transfer_list *list, struct transfer *transfer)
     list->count--;
 }
 
-static char *copied(const char *text)
+static char *client_copied(const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
     if (text && !copy)
@@ -46,7 +46,7 @@ static char *copied(const char *text)
 
 static void dispatch(struct work *work)
 {
-    client_dispatch(OWNER_OF(work, struct http_client, dispatch));
+    client_dispatch(CONTAINER_OF(work, struct http_client, dispatch));
 }
 
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options)
@@ -56,13 +56,13 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
         fatal("http.memory", "no memory for an HTTP client");
     client->loop = loop;
     client->options = *options;
-    if (!client->options.lanes_max)
-        client->options.lanes_max = LANES_DEFAULT_MAX;
+    if (!client->options.pools_max)
+        client->options.pools_max = POOLS_DEFAULT_MAX;
     if (!client->options.queue_max)
         client->options.queue_max = QUEUE_DEFAULT_MAX;
-    client->proxy = copied(options->proxy ? options->proxy : "");
-    client->ca_file = copied(options->ca_file);
-    client->user_agent = copied(options->user_agent ? options->user_agent : "renga/" RENGA_VERSION);
+    client->proxy = client_copied(options->proxy ? options->proxy : "");
+    client->ca_file = client_copied(options->ca_file);
+    client->user_agent = client_copied(options->user_agent ? options->user_agent : "renga/" RENGA_VERSION);
     buffer_init(&client->head, SIZE_MAX);
     client->dispatch.run = dispatch;
     return client;
@@ -91,12 +91,12 @@ void http_client_destroy(struct http_client **client_pointer)
     slots_destroy(client);
     links_close_idle(client);
     loop_disarm(client->loop, &client->idle_timer);
-    while (client->lanes) {
-        struct lane *lane = client->lanes;
-        client->lanes = lane->next;
-        multi_destroy(&lane->transfers);
-        multi_destroy(&lane->openings);
-        free(lane);
+    while (client->pools) {
+        struct connection_pool *pool = client->pools;
+        client->pools = pool->next;
+        multi_destroy(&pool->transfers);
+        multi_destroy(&pool->openings);
+        free(pool);
     }
     if (client->share)
         curl_share_cleanup(client->share);
@@ -116,40 +116,40 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
     *stats = (struct http_client_stats){
         .running = client->running.count,
         .queued = client->queue.count,
-        .lanes = client->lane_count,
+        .pools = client->pool_count,
         .connections_opened = client->connections_opened,
         .refused = client->refused,
     };
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------------ */
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-static struct lane *lane_create(struct http_client *client, const struct transfer *transfer)
+static struct connection_pool *pool_create(struct http_client *client, const struct transfer *transfer)
 {
-    struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane)
+    struct connection_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
         fatal("http.memory", "no memory for HTTP transfers");
-    lane->client = client;
-    lane->address_allowed = transfer->address_allowed;
-    client->lane_count++;
-    return lane;
+    pool->client = client;
+    pool->address_allowed = transfer->address_allowed;
+    client->pool_count++;
+    return pool;
 }
 
-/* The first lane with room among those whose connections passed the same judge. */
-static struct lane *lane_for(struct http_client *client, const struct transfer *transfer)
+/* The first pool with room among those whose connections passed the same address filter. */
+static struct connection_pool *pool_for(struct http_client *client, const struct transfer *transfer)
 {
-    struct lane **end = &client->lanes;
+    struct connection_pool **end = &client->pools;
     unsigned count = 0;
     for (; *end; end = &(*end)->next) {
         if ((*end)->address_allowed != transfer->address_allowed)
             continue;
-        if ((*end)->running < LANE_TRANSFERS)
+        if ((*end)->running < POOL_TRANSFERS)
             return *end;
         count++;
     }
-    if (count == client->options.lanes_max)
+    if (count == client->options.pools_max)
         return NULL;
-    return *end = lane_create(client, transfer);
+    return *end = pool_create(client, transfer);
 }
 
 void client_dispatch(struct http_client *client)
@@ -158,16 +158,16 @@ void client_dispatch(struct http_client *client)
     while (transfer) {
         struct transfer *next = transfer->next;
         bool waits = transfer->state == TRANSFER_QUEUED;
-        struct lane *lane = waits && !transfer->reel ? lane_for(client, transfer) : NULL;
-        if (waits && transfer->reel) {
+        struct connection_pool *pool = waits && !transfer->player ? pool_for(client, transfer) : NULL;
+        if (waits && transfer->player) {
             transfer_move(transfer, TRANSFER_RUNNING);
             loop_defer(client->loop, &transfer->resuming);
-        } else if (lane) {
+        } else if (pool) {
             transfer_move(transfer, TRANSFER_RUNNING);
-            if (!transfer_run(transfer, lane))
+            if (!transfer_run(transfer, pool))
                 loop_defer(client->loop, &transfer->ending);
         } else if (waits && !transfer->address_allowed) {
-            return; /* those behind it want the same lanes */
+            return; /* those behind it want the same pools */
         }
         transfer = next;
     }
@@ -209,19 +209,19 @@ void transfer_move(struct transfer *transfer, enum transfer_state state)
     if (from == to)
         return;
     if (from)
-        list_remove(from, transfer);
+        client_list_remove(from, transfer);
     if (to)
-        list_add(to, transfer);
+        client_list_add(to, transfer);
 }
 
-void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel)
+void client_admit(struct http_client *client, struct transfer *transfer, struct player *player)
 {
     assert(loop_current() == client->loop);
     assert(transfer->state == TRANSFER_IDLE && transfer->finished && transfer->url);
     transfer->client = client;
     transfer->slot = NULL;
-    transfer->tape = NULL;
-    transfer->reel = reel;
+    transfer->recorder = NULL;
+    transfer->player = player;
     status_clear(&transfer->status);
     transfer->end = TRANSFER_COMPLETE;
     transfer->http_status = 0;
@@ -231,7 +231,7 @@ void client_admit(struct http_client *client, struct transfer *transfer, struct 
     transfer->active_ns = clock_now_ns();
     transfer->deadline_ns = transfer->timeout_ms ? transfer->active_ns + transfer->timeout_ms * NS_PER_MS : TIME_NEVER;
 
-    unsigned admitted_max = client->options.lanes_max * LANE_TRANSFERS + client->options.queue_max;
+    unsigned admitted_max = client->options.pools_max * POOL_TRANSFERS + client->options.queue_max;
     if (client->running.count + client->queue.count >= admitted_max) {
         client->refused++;
         transfer_fail(transfer, TRANSFER_REFUSED, RESOURCE_EXHAUSTED,
@@ -240,8 +240,8 @@ void client_admit(struct http_client *client, struct transfer *transfer, struct 
         loop_defer(client->loop, &transfer->ending);
         return;
     }
-    if (transfer->cassette && !reel)
-        tape_begin(transfer);
+    if (transfer->cassette && !player)
+        recorder_begin(transfer);
     transfer_move(transfer, TRANSFER_QUEUED);
     transfer_watch_time(transfer);
     loop_defer(client->loop, &client->dispatch);

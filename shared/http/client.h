@@ -32,12 +32,12 @@ struct http_headers;
 struct http_url;
 struct http_slot;
 struct cassette;
-struct tape;
-struct reel;
+struct recorder;
+struct player;
 struct transfer;
 
 struct http_client_options {
-    unsigned lanes_max;     /* of one judge of addresses, with 128 transfers in flight each; 0: 32 */
+    unsigned pools_max;     /* of one address filter, with 128 transfers in flight each; 0: 32 */
     unsigned queue_max;     /* transfers that wait beyond that; past it they are refused at once; 0: 1,024 */
     const char *proxy;      /* "http://proxy:3128"; NULL: none, and the environment's proxy variables are ignored */
     const char *ca_file;    /* PEM file of the authorities to trust; NULL: the system's */
@@ -53,7 +53,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
 void http_client_destroy(struct http_client **client);
 
 struct http_client_stats {
-    unsigned running, queued, lanes;
+    unsigned running, queued, pools;
     uint64_t connections_opened, refused;
 };
 void http_client_stats(const struct http_client *client, struct http_client_stats *stats);
@@ -111,7 +111,7 @@ enum transfer_end {
     TRANSFER_SILENT,      /* idle_timeout_ms without a byte: DEADLINE_EXCEEDED */
     TRANSFER_TOO_LARGE,   /* more than response_max: RESOURCE_EXHAUSTED */
     TRANSFER_CUT,         /* the connection ended before the answer did: UNAVAILABLE */
-    TRANSFER_GARBLED,     /* not HTTP, or content that cannot be decoded: UNAVAILABLE */
+    TRANSFER_MALFORMED,   /* not HTTP, or content that cannot be decoded: UNAVAILABLE */
     TRANSFER_CANCELLED,   /* by its owner: CANCELLED */
     TRANSFER_UNRECORDED,  /* the cassette that is replayed does not have this request: NOT_FOUND */
 };
@@ -136,7 +136,7 @@ struct transfer {
     bool may_repeat;            /* may go out again when a kept connection turns out to be dead before any answer */
 
     /* Judges each address before it is connected to, after resolution and at each redirect. NULL: all are allowed.
-     * Transfers with the same judge share connections, with no others. */
+     * Transfers with the same filter share connections, with no others. */
     bool (*address_allowed)(const struct sockaddr *address);
 
     /* How the peer is called in `status.text`, for callers that are not to know the addresses behind a service; the log
@@ -164,8 +164,8 @@ struct transfer {
     struct http_client *client;
     struct http_slot *slot;
     struct cassette *cassette; /* records to it */
-    struct tape *tape;
-    struct reel *reel; /* is played instead of asking */
+    struct recorder *recorder;
+    struct player *player; /* is played instead of asking */
     struct transfer *next, *previous;
     struct timer timer;
     struct work ending, resuming;
@@ -191,7 +191,7 @@ void transfer_resume(struct transfer *transfer);
 struct transfer_keep {
     struct http_client *client;
     struct http_slot *slot;
-    struct reel *reel;
+    struct player *player;
 };
 void transfer_keep(struct transfer *transfer, struct transfer_keep *keep);
 void transfer_keep_end(struct transfer_keep *keep);

@@ -7,22 +7,22 @@
 
 #include <curl/curl.h>
 
-struct lane;
+struct connection_pool;
 struct link;
 struct multi;
 struct origin;
 
-#define ORIGIN_SHELVES  64
-#define LANE_TRANSFERS  128         /* in flight on one multi: its cost a request grows with its connections */
-#define INPUT_SIZE      (64u << 10) /* bytes read from a socket at a time; more than a TLS record has */
-#define KEEPALIVE_S     30L         /* of TCP */
-#define LINK_IDLE_S     60L         /* an idle connection older than this is not used again */
-#define NAMES_KEPT_S    60L         /* as long as the usual load balancer's name lives */
-#define NAMES_HUNG_MAX  32          /* lookups that nobody waits for any more */
-#define NAMES_TRIED     4           /* lookups at a time where so many hang */
-#define NAMES_SILENT_MS 1000L
-#define NAMES_HUNG_MS   120000L /* as long as one may go on: glibc asks three servers twice, for each domain */
-#define ENCODINGS       "gzip, deflate"
+#define ORIGIN_BUCKETS     64
+#define POOL_TRANSFERS     128         /* in flight on one multi: its cost a request grows with its connections */
+#define INPUT_SIZE         (64u << 10) /* bytes read from a socket at a time; more than a TLS record has */
+#define KEEPALIVE_S        30L         /* of TCP */
+#define LINK_IDLE_S        60L         /* an idle connection older than this is not used again */
+#define RESOLVER_CACHE_S   60L         /* as long as the usual load balancer's name lives */
+#define RESOLVER_HUNG_MAX  32          /* lookups that nobody waits for any more */
+#define RESOLVER_TRIED     4           /* lookups at a time where so many hang */
+#define RESOLVER_SILENT_MS 1000L
+#define RESOLVER_HUNG_MS   120000L /* as long as one may go on: glibc asks three servers twice, for each domain */
+#define ENCODINGS          "gzip, deflate"
 
 struct transfer_list {
     struct transfer *first, *last;
@@ -35,10 +35,10 @@ struct link_list {
     unsigned count;
 };
 
-struct names {
+struct resolver {
     unsigned looking, hung;
-    int64_t hung_ns[NAMES_HUNG_MAX]; /* since when; a ring */
-    int64_t answered_ns;             /* the last time, or since when any is looked up */
+    int64_t hung_ns[RESOLVER_HUNG_MAX]; /* since when; a ring */
+    int64_t answered_ns;                /* the last time, or since when any is looked up */
 };
 
 struct http_client {
@@ -47,19 +47,19 @@ struct http_client {
     char *proxy, *ca_file, *user_agent;
     CURLSH *share; /* names and TLS sessions, for all multis */
 
-    struct lane *lanes; /* oldest first: they are filled in this order */
-    unsigned lane_count;
+    struct connection_pool *pools; /* oldest first: they are filled in this order */
+    unsigned pool_count;
     struct transfer_list queue, running;
     struct work dispatch;
     bool kept;                  /* the answer of the transfer that runs `finished` */
-    struct http_slot *slots[2]; /* free ones, a list for each carrier */
+    struct http_slot *slots[2]; /* free ones, a list for each transport */
     unsigned slot_count[2];
 
     struct client_socket **sockets; /* that curl opened, by descriptor */
     int socket_room;
-    struct names names;
+    struct resolver resolver;
 
-    struct origin *origins[ORIGIN_SHELVES];
+    struct origin *origins[ORIGIN_BUCKETS];
     struct link_list idle; /* in the order in which they fell idle */
     struct timer idle_timer;
     struct buffer head; /* of the request that is being sent */
@@ -67,11 +67,11 @@ struct http_client {
     uint64_t connections_opened, refused;
 };
 
-/* Room for LANE_TRANSFERS transfers whose addresses one judge allows, and their multis: curl's own transfers and the
+/* Room for POOL_TRANSFERS transfers with the same address filter, and their multis: curl's own transfers and the
  * connections that are being opened do not share one, as they differ in how long curl may keep what it has. */
-struct lane {
+struct connection_pool {
     struct http_client *client;
-    struct lane *next;
+    struct connection_pool *next;
     bool (*address_allowed)(const struct sockaddr *address);
     unsigned running;
     struct multi *transfers, *openings; /* NULL until the first */
@@ -97,27 +97,28 @@ struct http_headers {
     struct header_marks marks;
 };
 
-/* ---- what carries a transfer ------------------------------------------------------------------------------------- */
+/* ---- transports of a transfer -------------------------------------------------------------------------------------
+ */
 
-enum carrier_kind { CARRIER_DIRECT, CARRIER_EASY };
+enum transport_kind { TRANSPORT_DIRECT, TRANSPORT_CURL };
 
-/* A slot is what a transfer has while it runs; kept and used again. Its carrier's own part is behind it. */
+/* A slot is what a transfer has while it runs; kept and used again. Its transport's own part is behind it. */
 struct http_slot {
-    const struct carrier *carrier;
+    const struct http_transport *transport;
     struct http_slot *next;
     struct http_client *client;
     struct transfer *transfer;
-    struct lane *lane;
+    struct connection_pool *pool;
     struct buffer content;
     bool connected;
-    bool forbidden; /* the judge said no */
+    bool forbidden; /* by the address filter */
     bool too_large; /* the body */
 };
 
 /* One of two ways to an answer. All of it runs in the client's loop, and none of it ends the transfer from within
  * `begin` or `stop`. */
-struct carrier {
-    enum carrier_kind kind;
+struct http_transport {
+    enum transport_kind kind;
     struct http_slot *(*create)(struct http_client *client);
     void (*destroy)(struct http_slot *slot);
     /* The request goes out, as soon as there is a connection. */
@@ -133,16 +134,16 @@ struct carrier {
                         void *data);
 };
 
-extern const struct carrier direct_carrier; /* direct.c: HTTP/1.1 spoken by us */
-extern const struct carrier easy_carrier;   /* easy.c: curl's own transfer */
+extern const struct http_transport direct_transport; /* direct.c: HTTP/1.1 spoken by us */
+extern const struct http_transport curl_transport;   /* easy.c: curl's own transfer */
 
 /* slot.c */
 struct http_slot *slot_take(struct http_client *client, const struct transfer *transfer);
 void slot_give_back(struct http_slot *slot);
 void slots_destroy(struct http_client *client);
-/* What a carrier tells; false where the transfer is not to be told more: it has ended, or slot->too_large is set. */
-bool slot_head_came(struct http_slot *slot, int http_status, bool has_length, uint64_t length);
-bool slot_piece_came(struct http_slot *slot, const char *bytes, size_t size);
+/* What a transport tells; false where the transfer is not to be told more: it has ended, or slot->too_large is set. */
+bool slot_head_received(struct http_slot *slot, int http_status, bool has_length, uint64_t length);
+bool slot_piece_received(struct http_slot *slot, const char *bytes, size_t size);
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
@@ -157,12 +158,12 @@ void request_write_head(const struct transfer *transfer, struct buffer *head);
 /* ---- client, transfers ------------------------------------------------------------------------------------------- */
 
 /* client.c */
-/* Queues a transfer; with a reel (taken) that is played in place of a server. */
-void client_admit(struct http_client *client, struct transfer *transfer, struct reel *reel);
+/* Queues a transfer; with a player (taken) that is played in place of a server. */
+void client_admit(struct http_client *client, struct transfer *transfer, struct player *player);
 void client_dispatch(struct http_client *client);
 
 /* transfer.c */
-bool transfer_run(struct transfer *transfer, struct lane *lane);
+bool transfer_run(struct transfer *transfer, struct connection_pool *pool);
 void transfer_move(struct transfer *transfer, enum transfer_state state);
 /* Ends the transfer now, with what its status says. The transfer is its owner's again. */
 void transfer_conclude(struct transfer *transfer);
@@ -170,17 +171,17 @@ void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status
     __attribute__((format(printf, 4, 5)));
 void transfer_watch_time(struct transfer *transfer);
 
-/* judge.c: how it ended. `detail` is curl's or the system's word for it. */
-bool judge_is_unconnected(CURLcode result);
+/* transfer_errors.c: the failures of a transfer as texts. `detail` is the text of curl or of the system. */
+bool curl_failed_to_connect(CURLcode result);
 /* How the transfer's peer is called in texts. */
-const char *judge_peer(const struct transfer *transfer);
+const char *transfer_peer_name(const struct transfer *transfer);
 /* The part of `detail` that its owner may tell others; curl's own words may have addresses in them. Logs the whole. */
-const char *judge_told(const struct transfer *transfer, const char *detail, const char *without_address);
-void judge_no_memory(struct http_slot *slot); /* ends it too, from the loop */
-void judge_unconnected(struct http_slot *slot, CURLcode result, const char *detail);
-void judge_cut(struct http_slot *slot, bool stale, const char *detail);
-void judge_too_large(struct http_slot *slot, bool head);
-void judge_garbled(struct http_slot *slot, const char *detail);
+const char *transfer_public_detail(const struct transfer *transfer, const char *detail, const char *without_address);
+void transfer_fail_no_memory(struct http_slot *slot); /* ends it too, from the loop */
+void transfer_fail_unconnected(struct http_slot *slot, CURLcode result, const char *detail);
+void transfer_fail_cut(struct http_slot *slot, bool stale, const char *detail);
+void transfer_fail_too_large(struct http_slot *slot, bool head);
+void transfer_fail_malformed(struct http_slot *slot, const char *detail);
 
 /* ---- curl's multis ----------------------------------------------------------------------------------------------- */
 
@@ -199,11 +200,11 @@ struct easy_job {
     char error[CURL_ERROR_SIZE];
 };
 
-/* names.c */
-#define NAMES_REFUSED CURLE_AGAIN /* of a job: no name was looked up */
-void names_watch(struct easy_job *job);
+/* resolver.c */
+#define RESOLVER_REFUSED CURLE_AGAIN /* of a job: no name was looked up */
+void resolver_watch(struct easy_job *job);
 /* Also where none was looked up. False: it was given up, and may go on for long. */
-void names_end(struct easy_job *job, bool answered);
+void resolver_end(struct easy_job *job, bool answered);
 
 /* multi.c */
 struct multi *multi_create(struct http_client *client, long connections_kept);

@@ -45,7 +45,7 @@ void coding_destroy(struct coding **coding_pointer)
 }
 
 /* Both wrappings go by the name of deflate; zlib's begins with the number of its method. */
-static void begin(struct coding *coding, unsigned char first)
+static void coding_begin(struct coding *coding, unsigned char first)
 {
     coding->begun = true;
     if (!coding->gzip && (first & 0x0f) != Z_DEFLATED)
@@ -60,7 +60,7 @@ enum coding_event coding_next(struct coding *coding, const char *bytes, size_t s
     if (!size && !coding->full)
         return CODING_MORE;
     if (size && !coding->begun)
-        begin(coding, (unsigned char)bytes[0]);
+        coding_begin(coding, (unsigned char)bytes[0]);
     if (coding->ended) {
         if (!size)
             return CODING_MORE;

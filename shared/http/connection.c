@@ -34,7 +34,7 @@ static const bool moves[CONNECTION_STATES][CONNECTION_STATES] = {
     [CONNECTION_LINGERING] = {[CONNECTION_CLOSED] = true},
 };
 
-static void move(struct connection *connection, enum connection_state state)
+static void connection_move(struct connection *connection, enum connection_state state)
 {
     bool allowed = moves[connection->state][state];
     assert(allowed);
@@ -47,7 +47,7 @@ static void move(struct connection *connection, enum connection_state state)
 /* The timer is armed for the earliest time asked for, and looks at the present one when it expires. */
 static void deadline_expired(struct timer *timer)
 {
-    struct connection *connection = OWNER_OF(timer, struct connection, deadline);
+    struct connection *connection = CONTAINER_OF(timer, struct connection, deadline);
     bool passed = clock_now_ns() >= connection->deadline_ns;
     if (passed && connection->state == CONNECTION_READING)
         request_expire(connection->request);
@@ -57,7 +57,7 @@ static void deadline_expired(struct timer *timer)
         loop_arm(connection->server->loop, timer, connection->deadline_ns);
 }
 
-static void set_deadline(struct connection *connection, int64_t at_ns)
+static void connection_set_deadline(struct connection *connection, int64_t at_ns)
 {
     connection->deadline_ns = at_ns;
     if (!connection->deadline.place || connection->deadline.at_ns > at_ns)
@@ -67,7 +67,7 @@ static void set_deadline(struct connection *connection, int64_t at_ns)
 static void begin_phase(struct connection *connection, int64_t limit_ms)
 {
     connection->since_ns = clock_now_ns();
-    set_deadline(connection, connection->since_ns + limit_ms * NS_PER_MS);
+    connection_set_deadline(connection, connection->since_ns + limit_ms * NS_PER_MS);
 }
 
 void connection_begin_wait(struct connection *connection)
@@ -86,7 +86,7 @@ void connection_read_on(struct connection *connection, uint64_t bytes)
     int64_t limit_ns = connection->server->options.read_ms * NS_PER_MS;
     int64_t in_all_ns = connection->since_ns + limit_ns + (int64_t)(bytes / BYTES_A_SECOND_MIN) * NS_PER_SEC;
     int64_t silent_ns = clock_now_ns() + limit_ns;
-    set_deadline(connection, in_all_ns < silent_ns ? in_all_ns : silent_ns);
+    connection_set_deadline(connection, in_all_ns < silent_ns ? in_all_ns : silent_ns);
 }
 
 void connection_relax(struct connection *connection)
@@ -109,7 +109,7 @@ void connection_close(struct connection *connection)
         return;
     struct http_server *server = connection->server;
     struct http_request *request = connection->request;
-    move(connection, CONNECTION_CLOSED);
+    connection_move(connection, CONNECTION_CLOSED);
     loop_unwatch(server->loop, &connection->watch);
     loop_disarm(server->loop, &connection->deadline);
     if (request && request->reply == REPLY_STREAMING && !request->chunked)
@@ -147,7 +147,7 @@ static bool fin_is_leaving(const struct connection *connection)
     return !connection->server->options.half_close && request->left && !request->handler_done;
 }
 
-void connection_judge(struct connection *connection)
+void connection_check_peer(struct connection *connection)
 {
     if (connection->state == CONNECTION_ANSWERING &&
         (connection->broken || (connection->fin && fin_is_leaving(connection))))
@@ -164,7 +164,7 @@ bool connection_is_resting(const struct connection *connection)
 
 /* Into `memory`, or with NULL to nowhere: then the kernel throws the bytes away without a copy. False: there are no
  * bytes now. */
-static bool receive(struct connection *connection, char *memory, size_t room, size_t *size)
+static bool connection_receive(struct connection *connection, char *memory, size_t room, size_t *size)
 {
     if (!connection->readable)
         return false;
@@ -186,10 +186,10 @@ static bool receive(struct connection *connection, char *memory, size_t room, si
     return true;
 }
 
-static size_t feed(struct connection *connection, const char *bytes, size_t size)
+static size_t connection_feed(struct connection *connection, const char *bytes, size_t size)
 {
     if (connection->state == CONNECTION_IDLE) {
-        move(connection, CONNECTION_READING);
+        connection_move(connection, CONNECTION_READING);
         request_begin(connection);
         connection_begin_reading(connection);
     }
@@ -199,7 +199,8 @@ static size_t feed(struct connection *connection, const char *bytes, size_t size
 static void feed_ahead(struct connection *connection)
 {
     struct buffer *ahead = &connection->ahead;
-    connection->ahead_at += feed(connection, ahead->data + connection->ahead_at, ahead->length - connection->ahead_at);
+    connection->ahead_at +=
+        connection_feed(connection, ahead->data + connection->ahead_at, ahead->length - connection->ahead_at);
     if (connection->ahead_at < ahead->length)
         return;
     buffer_fini(ahead);
@@ -215,7 +216,7 @@ static void keep_ahead(struct connection *connection, const char *bytes, size_t 
         connection_close(connection);
 }
 
-static bool read_some(struct connection *connection)
+static bool connection_read_some(struct connection *connection)
 {
     if (connection->ahead.length) {
         feed_ahead(connection);
@@ -223,9 +224,9 @@ static bool read_some(struct connection *connection)
     }
     size_t size;
     char *input = connection->server->input;
-    if (!receive(connection, input, SERVER_INPUT_SIZE, &size))
+    if (!connection_receive(connection, input, SERVER_INPUT_SIZE, &size))
         return false;
-    size_t own = feed(connection, input, size);
+    size_t own = connection_feed(connection, input, size);
     keep_ahead(connection, input + own, size - own);
     return true;
 }
@@ -233,7 +234,7 @@ static bool read_some(struct connection *connection)
 static bool drop_some(struct connection *connection)
 {
     size_t size;
-    if (!receive(connection, NULL, DROPPED_AT_ONCE, &size))
+    if (!connection_receive(connection, NULL, DROPPED_AT_ONCE, &size))
         return false;
     connection->dropped += size;
     if (connection->dropped > LINGER_MAX)
@@ -244,12 +245,12 @@ static bool drop_some(struct connection *connection)
 /* ---- turns ------------------------------------------------------------------------------------------------------ */
 
 /* False: it waits, for the socket, the handler or its end. */
-static bool step(struct connection *connection)
+static bool connection_step(struct connection *connection)
 {
     switch (connection->state) {
     case CONNECTION_IDLE:
     case CONNECTION_READING:
-        return read_some(connection);
+        return connection_read_some(connection);
     case CONNECTION_ANSWERING:
         return reply_send(connection->request);
     case CONNECTION_LINGERING:
@@ -260,40 +261,40 @@ static bool step(struct connection *connection)
 }
 
 /* To be watched again makes edges of what is ready, for the next look at the sockets. */
-static void come_back(struct connection *connection)
+static void connection_come_back(struct connection *connection)
 {
     if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
         connection_close(connection);
 }
 
-static void go_on(struct connection *connection)
+static void connection_go_on(struct connection *connection)
 {
     int steps = 0;
     connection->going = true;
-    while (steps < STEPS_A_TURN && step(connection))
+    while (steps < STEPS_A_TURN && connection_step(connection))
         steps++;
     connection->going = false;
     if (steps == STEPS_A_TURN && connection->state != CONNECTION_CLOSED)
-        come_back(connection);
+        connection_come_back(connection);
 }
 
-static void ready(struct watch *watch, uint32_t events)
+static void connection_ready(struct watch *watch, uint32_t events)
 {
-    struct connection *connection = OWNER_OF(watch, struct connection, watch);
+    struct connection *connection = CONTAINER_OF(watch, struct connection, watch);
     connection->fin |= (events & EPOLLRDHUP) != 0;
     connection->broken |= (events & (EPOLLERR | EPOLLHUP)) != 0;
     connection->readable |= (events & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0;
-    connection_judge(connection);
-    go_on(connection);
+    connection_check_peer(connection);
+    connection_go_on(connection);
 }
 
 static void turn(struct work *work)
 {
-    struct connection *connection = OWNER_OF(work, struct connection, turn);
+    struct connection *connection = CONTAINER_OF(work, struct connection, turn);
     if (connection->state == CONNECTION_CLOSED)
         connection_free(connection);
     else
-        go_on(connection);
+        connection_go_on(connection);
 }
 
 void connection_continue(struct connection *connection)
@@ -311,7 +312,7 @@ void connection_create(struct http_server *server, int fd, struct source *source
     connection->server = server;
     connection->fd = fd;
     connection->source = source;
-    connection->watch.ready = ready;
+    connection->watch.ready = connection_ready;
     connection->turn.run = turn;
     connection->deadline.expired = deadline_expired;
     buffer_init(&connection->ahead, SERVER_INPUT_SIZE);
@@ -328,16 +329,16 @@ void connection_create(struct http_server *server, int fd, struct source *source
 
 void connection_await_answer(struct connection *connection)
 {
-    move(connection, CONNECTION_ANSWERING);
+    connection_move(connection, CONNECTION_ANSWERING);
     connection_relax(connection);
 }
 
 static void linger(struct connection *connection)
 {
     shutdown(connection->fd, SHUT_WR);
-    move(connection, CONNECTION_LINGERING);
+    connection_move(connection, CONNECTION_LINGERING);
     connection->dropped = 0;
-    set_deadline(connection, clock_now_ns() + LINGER_MS * NS_PER_MS);
+    connection_set_deadline(connection, clock_now_ns() + LINGER_MS * NS_PER_MS);
     if (!connection->going)
         connection_continue(connection);
 }
@@ -347,7 +348,7 @@ void connection_answered(struct connection *connection, const struct http_reques
 {
     bool more = connection->ahead.length || connection->readable;
     if (!request->closes && !connection->server->stopping) {
-        move(connection, CONNECTION_IDLE);
+        connection_move(connection, CONNECTION_IDLE);
         connection_begin_wait(connection);
         if (more && !connection->going)
             connection_continue(connection);

@@ -1,10 +1,10 @@
-/* The carrier that speaks HTTP/1.1 itself, over links.
+/* The transport that speaks HTTP/1.1 itself, over links.
  *
  *      begin --> an idle link? --yes--------------------> ask --> the head, and as much of the body as the socket takes
  *                   | no                                   ^            | ready to write: the rest
  *                   `--> link_open --> opened -------------'            | ready to read:
  *                                                                       v
- *      stop <-- the answer is whole, or will not be <------------- feed: http1 -> coding -> slot_piece_came
+ *      stop <-- the answer is whole, or will not be <------------- feed: http1 -> coding -> slot_piece_received
  *                                                                       ^  | paused: what was read is held, no more is
  *                                                                       `--' resume
  *
@@ -43,7 +43,7 @@ struct direct {
 };
 
 /* What came of some bytes. */
-enum course { GOES_ON, IS_WHOLE, HAS_FAILED, IS_HELD, WAS_ENDED };
+enum feed_result { FEED_MORE, FEED_COMPLETE, FEED_FAILED, FEED_PAUSED, FEED_ENDED };
 
 static struct direct *direct_of(struct http_slot *slot)
 {
@@ -52,7 +52,7 @@ static struct direct *direct_of(struct http_slot *slot)
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-static void wipe(struct buffer *buffer)
+static void direct_wipe(struct buffer *buffer)
 {
     if (buffer->length)
         explicit_bzero(buffer->data, buffer->length); /* keys may stand there */
@@ -69,7 +69,7 @@ static void note_sent(struct direct *direct, size_t head_left, size_t sent)
 }
 
 /* Sends what it can of `head` and the body behind it. A link that cannot be written to may still have an answer. */
-static void send_some(struct direct *direct, struct buffer *head)
+static void direct_send_some(struct direct *direct, struct buffer *head)
 {
     const struct transfer *transfer = direct->slot.transfer;
     size_t body_size = transfer->body ? transfer->body_size : 0;
@@ -99,20 +99,20 @@ static void send_some(struct direct *direct, struct buffer *head)
 }
 
 /* Over TLS what is written must not move until it is, so it stands in the slot; else only what is left over does. */
-static void ask(struct direct *direct)
+static void direct_ask(struct direct *direct)
 {
     struct transfer *transfer = direct->slot.transfer;
     bool secure = link_is_secure(direct->link);
     struct buffer *head = secure ? &direct->unsent : &direct->slot.client->head;
     direct->slot.connected = true;
     direct->unsent_at = direct->body_sent = 0;
-    wipe(head);
+    direct_wipe(head);
     request_write_head(transfer, head);
     if (secure && transfer->body && head->length + transfer->body_size <= TLS_TOGETHER) {
         buffer_append(head, transfer->body, transfer->body_size);
         direct->body_sent = transfer->body_size;
     }
-    send_some(direct, head);
+    direct_send_some(direct, head);
     if (direct->sending && !secure) {
         buffer_append(&direct->unsent, head->data + direct->unsent_at, head->length - direct->unsent_at);
         direct->unsent_at = 0;
@@ -121,94 +121,95 @@ static void ask(struct direct *direct)
         fatal("http.memory", "no memory for a request");
 }
 
-static void begin(struct http_slot *slot)
+static void direct_begin(struct http_slot *slot)
 {
     struct direct *direct = direct_of(slot);
     struct transfer *transfer = slot->transfer;
     http1_begin(&direct->reader, strcmp(transfer->method, "HEAD") == 0);
     direct->link = direct->repeated ? NULL : link_take(slot->client, transfer, &direct->user);
     if (direct->link) {
-        ask(direct);
+        direct_ask(direct);
         return;
     }
     slot->connected = false;
-    direct->link = link_open(slot->lane, transfer, &direct->user);
+    direct->link = link_open(slot->pool, transfer, &direct->user);
     if (!direct->link)
-        judge_no_memory(slot);
+        transfer_fail_no_memory(slot);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------------------- */
 
-static enum course fail_garbled(struct direct *direct, const char *why)
+static enum feed_result fail_malformed(struct direct *direct, const char *why)
 {
-    judge_garbled(&direct->slot, why);
-    return HAS_FAILED;
+    transfer_fail_malformed(&direct->slot, why);
+    return FEED_FAILED;
 }
 
 /* Why the transfer is not to be told more. */
-static enum course stopped(struct direct *direct)
+static enum feed_result direct_stopped(struct direct *direct)
 {
     if (direct->slot.transfer->state != TRANSFER_RUNNING)
-        return WAS_ENDED;
-    judge_too_large(&direct->slot, false);
-    return HAS_FAILED;
+        return FEED_ENDED;
+    transfer_fail_too_large(&direct->slot, false);
+    return FEED_FAILED;
 }
 
-static enum course head_came(struct direct *direct)
+static enum feed_result direct_head_received(struct direct *direct)
 {
     const struct http1 *reader = &direct->reader;
     const char *coding = direct->slot.transfer->decompress ? http1_field(reader, "content-encoding") : NULL;
     if (coding && coding_is_needed(coding) && reader->state != HTTP1_DONE) {
         direct->coding = coding_create(coding);
         if (!direct->coding)
-            return fail_garbled(direct, "its content coding is none that was asked for");
+            return fail_malformed(direct, "its content coding is none that was asked for");
     }
-    return slot_head_came(&direct->slot, reader->status, reader->has_length, reader->length) ? GOES_ON
-                                                                                             : stopped(direct);
+    return slot_head_received(&direct->slot, reader->status, reader->has_length, reader->length)
+               ? FEED_MORE
+               : direct_stopped(direct);
 }
 
 /* Unpacks what the decoder has and is given. */
-static enum course unpack(struct direct *direct, const char *bytes, size_t size, size_t *used)
+static enum feed_result direct_unpack(struct direct *direct, const char *bytes, size_t size, size_t *used)
 {
     struct transfer *transfer = direct->slot.transfer;
     char piece[PIECE_MAX];
     for (size_t taken, made;; *used += taken) {
         if (transfer->paused)
-            return IS_HELD;
+            return FEED_PAUSED;
         switch (coding_next(direct->coding, bytes + *used, size - *used, &taken, piece, sizeof piece, &made)) {
         case CODING_MORE:
             *used = size;
-            return GOES_ON;
+            return FEED_MORE;
         case CODING_BROKEN:
-            return fail_garbled(direct, "its content cannot be decompressed");
+            return fail_malformed(direct, "its content cannot be decompressed");
         case CODING_PIECE:
-            if (made && !slot_piece_came(&direct->slot, piece, made))
-                return stopped(direct);
+            if (made && !slot_piece_received(&direct->slot, piece, made))
+                return direct_stopped(direct);
         }
     }
 }
 
-static enum course body_came(struct direct *direct, const char *bytes, size_t size, size_t *used)
+static enum feed_result direct_body_received(struct direct *direct, const char *bytes, size_t size, size_t *used)
 {
     *used = 0;
     if (direct->coding)
-        return unpack(direct, bytes, size, used);
+        return direct_unpack(direct, bytes, size, used);
     if (direct->slot.transfer->paused)
-        return IS_HELD;
+        return FEED_PAUSED;
     *used = size;
-    return slot_piece_came(&direct->slot, bytes, size) ? GOES_ON : stopped(direct);
+    return slot_piece_received(&direct->slot, bytes, size) ? FEED_MORE : direct_stopped(direct);
 }
 
-static enum course answer_ended(struct direct *direct, bool link_is_clean)
+static enum feed_result answer_ended(struct direct *direct, bool link_is_clean)
 {
     if (direct->coding && !coding_is_whole(direct->coding))
-        return fail_garbled(direct, "its compressed content ends too early");
+        return fail_malformed(direct, "its compressed content ends too early");
     direct->whole = link_is_clean && direct->reader.keeps && !direct->sending;
-    return IS_WHOLE;
+    return FEED_COMPLETE;
 }
 
 /* What is being fed may be what is held already. */
-static void hold(struct direct *direct, const char *bytes, size_t size)
+static void direct_hold(struct direct *direct, const char *bytes, size_t size)
 {
     direct->slot.transfer->held = true;
     if (direct->held.length)
@@ -219,22 +220,22 @@ static void hold(struct direct *direct, const char *bytes, size_t size)
         fatal("http.memory", "no memory for a part of an answer");
 }
 
-static enum course feed(struct direct *direct, const char *bytes, size_t size)
+static enum feed_result direct_feed(struct direct *direct, const char *bytes, size_t size)
 {
-    enum course course = GOES_ON;
-    while (course == GOES_ON) {
+    enum feed_result fed = FEED_MORE;
+    while (fed == FEED_MORE) {
         size_t taken, used = 0;
         switch (http1_next(&direct->reader, bytes, size, &taken)) {
         case HTTP1_MORE:
             if (taken == size)
-                return GOES_ON;
+                return FEED_MORE;
             break;
         case HTTP1_HEAD:
-            course = head_came(direct);
+            fed = direct_head_received(direct);
             break;
         case HTTP1_BODY:
-            course = body_came(direct, bytes, taken, &used);
-            if (course == IS_HELD) {
+            fed = direct_body_received(direct, bytes, taken, &used);
+            if (fed == FEED_PAUSED) {
                 http1_give_back(&direct->reader, taken - used);
                 taken = used;
             }
@@ -242,24 +243,24 @@ static enum course feed(struct direct *direct, const char *bytes, size_t size)
         case HTTP1_END:
             return answer_ended(direct, size == taken);
         case HTTP1_TOO_LARGE:
-            judge_too_large(&direct->slot, true);
-            return HAS_FAILED;
+            transfer_fail_too_large(&direct->slot, true);
+            return FEED_FAILED;
         case HTTP1_INVALID:
-            return fail_garbled(direct, direct->reader.why);
+            return fail_malformed(direct, direct->reader.why);
         }
         bytes += taken;
         size -= taken;
     }
-    if (course == IS_HELD)
-        hold(direct, bytes, size);
-    return course;
+    if (fed == FEED_PAUSED)
+        direct_hold(direct, bytes, size);
+    return fed;
 }
 
 /* ---- what the link says ----------------------------------------------------------------------------------------- */
 
-static void settle(struct direct *direct, enum course course)
+static void direct_settle(struct direct *direct, enum feed_result fed)
 {
-    if (course == IS_WHOLE || course == HAS_FAILED)
+    if (fed == FEED_COMPLETE || fed == FEED_FAILED)
         transfer_conclude(direct->slot.transfer);
 }
 
@@ -268,20 +269,20 @@ static void link_ended(struct direct *direct, ssize_t got, int error)
     struct transfer *transfer = direct->slot.transfer;
     bool stale = !transfer->answered && link_was_used(direct->link);
     if (got == 0 && http1_ends_here(&direct->reader)) {
-        settle(direct, answer_ended(direct, false));
+        direct_settle(direct, answer_ended(direct, false));
         return;
     }
     if (stale && transfer->may_repeat && !direct->repeated) {
         link_close(&direct->link);
         direct->repeated = true;
-        begin(&direct->slot);
+        direct_begin(&direct->slot);
         return;
     }
-    judge_cut(&direct->slot, stale, got == 0 ? "the connection was closed" : strerror(error));
+    transfer_fail_cut(&direct->slot, stale, got == 0 ? "the connection was closed" : strerror(error));
     transfer_conclude(transfer);
 }
 
-static void receive(struct direct *direct, uint32_t events)
+static void direct_receive(struct direct *direct, uint32_t events)
 {
     struct transfer *transfer = direct->slot.transfer;
     struct http_client *client = direct->slot.client;
@@ -290,80 +291,81 @@ static void receive(struct direct *direct, uint32_t events)
     if (got > 0) {
         transfer->answered = true;
         transfer->active_ns = clock_now_ns();
-        settle(direct, feed(direct, client->input, (size_t)got));
+        direct_settle(direct, direct_feed(direct, client->input, (size_t)got));
     } else if (got == 0 || (error != EAGAIN && error != EINTR) || events & (EPOLLHUP | EPOLLERR)) {
         link_ended(direct, got, error == EAGAIN ? EPIPE : error);
     }
 }
 
-static void ready(struct link_user *user, uint32_t events)
+static void direct_ready(struct link_user *user, uint32_t events)
 {
-    struct direct *direct = OWNER_OF(user, struct direct, user);
+    struct direct *direct = CONTAINER_OF(user, struct direct, user);
     struct transfer *transfer = direct->slot.transfer;
     if (transfer->state != TRANSFER_RUNNING) /* its end is due */
         return;
     if (events & EPOLLOUT && direct->sending)
-        send_some(direct, &direct->unsent);
+        direct_send_some(direct, &direct->unsent);
     if (!(events & ~(uint32_t)EPOLLOUT))
         return;
     if (transfer->paused || transfer->held) { /* what is held comes first, though it be resumed already */
         transfer->held = true;
         link_await(direct->link, direct->sending ? EPOLLOUT : 0);
     } else {
-        receive(direct, events);
+        direct_receive(direct, events);
     }
 }
 
-static void opened(struct link_user *user, CURLcode result, bool forbidden, const char *detail)
+static void direct_opened(struct link_user *user, CURLcode result, bool forbidden, const char *detail)
 {
-    struct direct *direct = OWNER_OF(user, struct direct, user);
+    struct direct *direct = CONTAINER_OF(user, struct direct, user);
     struct transfer *transfer = direct->slot.transfer;
     if (transfer->state != TRANSFER_RUNNING)
         return;
     if (result == CURLE_OK) {
-        ask(direct);
+        direct_ask(direct);
         return;
     }
     direct->slot.forbidden = forbidden;
-    judge_unconnected(&direct->slot, result, judge_told(transfer, detail, curl_easy_strerror(result)));
+    transfer_fail_unconnected(&direct->slot, result,
+                              transfer_public_detail(transfer, detail, curl_easy_strerror(result)));
     transfer_conclude(transfer);
 }
 
-static void resume(struct http_slot *slot)
+static void direct_resume(struct http_slot *slot)
 {
     struct direct *direct = direct_of(slot);
     struct transfer *transfer = slot->transfer;
-    enum course course = GOES_ON;
+    enum feed_result fed = FEED_MORE;
     size_t used = 0;
     transfer->held = false;
     if (direct->coding)
-        course = unpack(direct, "", 0, &used);
-    if (course == GOES_ON) /* also without a byte: the answer may have ended with what was unpacked */
-        course = feed(direct, buffer_text(&direct->held) + direct->held_at, direct->held.length - direct->held_at);
-    if (course == IS_HELD)
+        fed = direct_unpack(direct, "", 0, &used);
+    if (fed == FEED_MORE) /* also without a byte: the answer may have ended with what was unpacked */
+        fed = direct_feed(direct, buffer_text(&direct->held) + direct->held_at, direct->held.length - direct->held_at);
+    if (fed == FEED_PAUSED)
         transfer->held = true;
-    settle(direct, course);
-    if (course != GOES_ON)
+    direct_settle(direct, fed);
+    if (fed != FEED_MORE)
         return;
-    wipe(&direct->held);
+    direct_wipe(&direct->held);
     direct->held_at = 0;
     link_await(direct->link, direct->sending ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-static struct http_slot *create(struct http_client *client)
+static struct http_slot *direct_create(struct http_client *client)
 {
     struct direct *direct = calloc(1, sizeof *direct);
     if (!direct || (!client->input && !(client->input = malloc(INPUT_SIZE))))
         fatal("http.memory", "no memory for an HTTP transfer");
-    direct->user = (struct link_user){opened, ready};
+    direct->user = (struct link_user){direct_opened, direct_ready};
     buffer_init(&direct->unsent, SIZE_MAX);
     buffer_init(&direct->held, SIZE_MAX);
     return &direct->slot;
 }
 
-static void destroy(struct http_slot *slot)
+static void direct_destroy(struct http_slot *slot)
 {
     struct direct *direct = direct_of(slot);
     http1_fini(&direct->reader);
@@ -372,7 +374,7 @@ static void destroy(struct http_slot *slot)
     free(direct);
 }
 
-static void stop(struct http_slot *slot)
+static void direct_stop(struct http_slot *slot)
 {
     struct direct *direct = direct_of(slot);
     if (direct->link && direct->whole)
@@ -381,22 +383,22 @@ static void stop(struct http_slot *slot)
     coding_destroy(&direct->coding);
 }
 
-static void rest(struct http_slot *slot)
+static void direct_rest(struct http_slot *slot)
 {
     struct direct *direct = direct_of(slot);
-    wipe(&direct->unsent);
-    wipe(&direct->held);
+    direct_wipe(&direct->unsent);
+    direct_wipe(&direct->held);
     direct->unsent_at = direct->held_at = 0;
     direct->sending = direct->repeated = direct->whole = false;
 }
 
-static const char *header(struct http_slot *slot, const char *name)
+static const char *direct_header(struct http_slot *slot, const char *name)
 {
     return http1_field(&direct_of(slot)->reader, name);
 }
 
-static void each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
-                        void *data)
+static void direct_each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
+                               void *data)
 {
     const struct buffer *names = &direct_of(slot)->reader.names;
     const char *end = names->data + names->length;
@@ -407,4 +409,6 @@ static void each_header(struct http_slot *slot, void (*heard)(void *data, const 
     }
 }
 
-const struct carrier direct_carrier = {CARRIER_DIRECT, create, destroy, begin, stop, rest, resume, header, each_header};
+const struct http_transport direct_transport = {TRANSPORT_DIRECT, direct_create, direct_destroy,
+                                                direct_begin,     direct_stop,   direct_rest,
+                                                direct_resume,    direct_header, direct_each_header};

@@ -1,4 +1,4 @@
-/* The carrier that leaves all to curl: for what curl alone can do, which is redirects, proxies, credentials in a URL,
+/* The transport that leaves all to curl: for what curl alone can do, which is redirects, proxies, credentials in a URL,
  * names in other scripts, and HTTP/2. A slot has an easy handle, set up once. */
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #define LINES_KEPT       (4u << 10)
-#define CONNECTIONS_KEPT 256L /* idle ones of a lane; more than run at once, for many hosts */
+#define CONNECTIONS_KEPT 256L /* idle ones of a pool; more than run at once, for many hosts */
 #define RECEIVE_BUFFER   (16L << 10)
 
 struct easy_slot {
@@ -34,7 +34,7 @@ static struct easy_slot *easy_of(struct http_slot *slot)
 
 /* ---- what curl calls -------------------------------------------------------------------------------------------- */
 
-static bool is_redirect(const struct easy_slot *own, long http_status)
+static bool easy_is_redirect(const struct easy_slot *own, long http_status)
 {
     const struct transfer *transfer = own->slot.transfer;
     return transfer->redirects_max && http_status >= 300 && http_status < 400 && http_status != 304 &&
@@ -46,14 +46,14 @@ static void headers_ended(struct easy_slot *own)
     long http_status = 0;
     curl_off_t length = -1;
     curl_easy_getinfo(own->job.easy, CURLINFO_RESPONSE_CODE, &http_status);
-    if (http_status < 200 || is_redirect(own, http_status))
+    if (http_status < 200 || easy_is_redirect(own, http_status))
         return;
     own->headers_done = true;
     curl_easy_getinfo(own->job.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-    slot_head_came(&own->slot, (int)http_status, length > 0, (uint64_t)length);
+    slot_head_received(&own->slot, (int)http_status, length > 0, (uint64_t)length);
 }
 
-static bool goes_on(const struct easy_slot *own)
+static bool easy_goes_on(const struct easy_slot *own)
 {
     return own->slot.transfer->state == TRANSFER_RUNNING && !own->slot.too_large;
 }
@@ -71,11 +71,11 @@ static size_t header_line(char *line, size_t size, size_t count, void *data)
     own->names_seen |= colon ? http1_name_bit(line, (size_t)(colon - line)) : 0;
     own->header_bytes += length;
     own->slot.too_large |= own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX;
-    if (goes_on(own) && length <= 2 && !own->headers_done && (line[0] == '\r' || line[0] == '\n')) {
+    if (easy_goes_on(own) && length <= 2 && !own->headers_done && (line[0] == '\r' || line[0] == '\n')) {
         transfer->active_ns = clock_now_ns();
         headers_ended(own);
     }
-    return goes_on(own) ? length : CURL_WRITEFUNC_ERROR;
+    return easy_goes_on(own) ? length : CURL_WRITEFUNC_ERROR;
 }
 
 /* CURLOPT_WRITEFUNCTION: decompressed. */
@@ -89,7 +89,7 @@ static size_t body_piece(char *bytes, size_t size, size_t count, void *data)
         transfer->held = true;
         return CURL_WRITEFUNC_PAUSE;
     }
-    return slot_piece_came(&own->slot, bytes, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
+    return slot_piece_received(&own->slot, bytes, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
 }
 
 /* CURLOPT_PREREQFUNCTION: each time a request is about to go out. curl sends it again by itself where a kept connection
@@ -107,46 +107,46 @@ static int about_to_send(void *data, char *peer, char *local, int peer_port, int
     return own->repeated ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-static void judge(struct easy_slot *own, CURLcode result)
+static void easy_fail(struct easy_slot *own, CURLcode result)
 {
     struct http_slot *slot = &own->slot;
     const char *detail = own->job.error[0] ? own->job.error : curl_easy_strerror(result);
     if (slot->transfer->state == TRANSFER_ENDING || (result == CURLE_OK && !slot->too_large))
         return;
     slot->forbidden = own->job.forbidden;
-    detail = judge_told(slot->transfer, detail, curl_easy_strerror(result));
+    detail = transfer_public_detail(slot->transfer, detail, curl_easy_strerror(result));
     switch (slot->too_large ? CURLE_FILESIZE_EXCEEDED : result) {
     case CURLE_FILESIZE_EXCEEDED:
-        judge_too_large(slot, own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX);
+        transfer_fail_too_large(slot, own->header_bytes > TRANSFER_RESPONSE_HEADER_MAX);
         return;
     case CURLE_TOO_MANY_REDIRECTS:
         transfer_fail(slot->transfer, TRANSFER_FORBIDDEN, FAILED_PRECONDITION, "%s redirects more than %u times",
-                      judge_peer(slot->transfer), slot->transfer->redirects_max);
+                      transfer_peer_name(slot->transfer), slot->transfer->redirects_max);
         return;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
-        judge_garbled(slot, detail);
+        transfer_fail_malformed(slot, detail);
         return;
     default:
-        if (judge_is_unconnected(result))
-            judge_unconnected(slot, result, detail);
+        if (curl_failed_to_connect(result))
+            transfer_fail_unconnected(slot, result, detail);
         else
-            judge_cut(slot, own->repeated, detail);
+            transfer_fail_cut(slot, own->repeated, detail);
     }
 }
 
 static void transfer_done(struct easy_job *job, CURLcode result)
 {
-    struct easy_slot *own = OWNER_OF(job, struct easy_slot, job);
-    judge(own, result);
+    struct easy_slot *own = CONTAINER_OF(job, struct easy_slot, job);
+    easy_fail(own, result);
     transfer_conclude(own->slot.transfer);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-static void set_options(struct http_client *client, struct easy_slot *own)
+static void easy_set_options(struct http_client *client, struct easy_slot *own)
 {
     CURL *easy = easy_create(client, &own->job);
     bool http2 = client->options.http2;
@@ -172,11 +172,11 @@ static struct http_slot *create(struct http_client *client)
         fatal("http.memory", "no memory for an HTTP transfer");
     buffer_init(&own->lines, SIZE_MAX);
     own->job.done = transfer_done;
-    set_options(client, own);
+    easy_set_options(client, own);
     return &own->slot;
 }
 
-static void destroy(struct http_slot *slot)
+static void easy_destroy(struct http_slot *slot)
 {
     struct easy_slot *own = easy_of(slot);
     curl_easy_cleanup(own->job.easy);
@@ -185,13 +185,13 @@ static void destroy(struct http_slot *slot)
     free(own);
 }
 
-static void stop(struct http_slot *slot)
+static void easy_stop(struct http_slot *slot)
 {
     if (slot->transfer->end != TRANSFER_COMPLETE) /* or its headers could not be read any more */
         multi_remove(&easy_of(slot)->job);
 }
 
-static void rest(struct http_slot *slot)
+static void easy_rest(struct http_slot *slot)
 {
     struct easy_slot *own = easy_of(slot);
     multi_remove(&own->job);
@@ -202,7 +202,7 @@ static void rest(struct http_slot *slot)
     buffer_clear(&own->lines);
 }
 
-static void resume(struct http_slot *slot)
+static void easy_resume(struct http_slot *slot)
 {
     struct easy_slot *own = easy_of(slot);
     struct multi *multi = own->job.multi;
@@ -213,7 +213,7 @@ static void resume(struct http_slot *slot)
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-static void add_line(struct easy_slot *own, size_t *count, const char *text, size_t length)
+static void easy_add_line(struct easy_slot *own, size_t *count, const char *text, size_t length)
 {
     own->entries[*count].data = own->lines.data + own->lines.length;
     own->entries[*count].next = &own->entries[*count + 1];
@@ -235,12 +235,12 @@ static void list_lines(struct easy_slot *own, const struct buffer *head)
         next = line + length + 2;
         if ((strncasecmp(line, "Host:", 5) == 0 && !marks.host) || strncasecmp(line, "Content-Length:", 15) == 0)
             continue;
-        add_line(own, &count, line, length);
+        easy_add_line(own, &count, line, length);
         char *name_end = strchr(own->entries[count - 1].data, ':');
         if (strcmp(name_end, ": ") == 0)
             memcpy(name_end, ";", 2);
     }
-    add_line(own, &count, "Expect:", 7);
+    easy_add_line(own, &count, "Expect:", 7);
     own->entries[count - 1].next = NULL;
 }
 
@@ -281,7 +281,7 @@ static void set_method(CURL *easy, const struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, plain ? NULL : transfer->method);
 }
 
-static void begin(struct http_slot *slot)
+static void easy_begin(struct http_slot *slot)
 {
     struct easy_slot *own = easy_of(slot);
     struct transfer *transfer = slot->transfer;
@@ -301,15 +301,15 @@ static void begin(struct http_slot *slot)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, transfer->redirects_max ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)transfer->redirects_max);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->decompress ? ENCODINGS : NULL);
-    if (!slot->lane->transfers)
-        slot->lane->transfers = multi_create(slot->client, CONNECTIONS_KEPT);
-    if (!multi_add(slot->lane->transfers, &own->job))
-        judge_no_memory(slot);
+    if (!slot->pool->transfers)
+        slot->pool->transfers = multi_create(slot->client, CONNECTIONS_KEPT);
+    if (!multi_add(slot->pool->transfers, &own->job))
+        transfer_fail_no_memory(slot);
 }
 
 /* ---- the answer's headers --------------------------------------------------------------------------------------- */
 
-static const char *header(struct http_slot *slot, const char *name)
+static const char *easy_header(struct http_slot *slot, const char *name)
 {
     struct easy_slot *own = easy_of(slot);
     struct curl_header *found;
@@ -324,12 +324,13 @@ static const char *header(struct http_slot *slot, const char *name)
     return found->value;
 }
 
-static void each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
-                        void *data)
+static void easy_each_header(struct http_slot *slot, void (*heard)(void *data, const char *name, const char *value),
+                             void *data)
 {
     struct curl_header *found = NULL;
     while ((found = curl_easy_nextheader(easy_of(slot)->job.easy, CURLH_HEADER, -1, found)))
         heard(data, found->name, found->value);
 }
 
-const struct carrier easy_carrier = {CARRIER_EASY, create, destroy, begin, stop, rest, resume, header, each_header};
+const struct http_transport curl_transport = {TRANSPORT_CURL, create,      easy_destroy, easy_begin,      easy_stop,
+                                              easy_rest,      easy_resume, easy_header,  easy_each_header};

@@ -43,7 +43,7 @@ void http1_fini(struct http1 *reader)
     buffer_fini(&reader->begun);
 }
 
-static enum http1_event refuse(struct http1 *reader, const char *why)
+static enum http1_event http1_refuse(struct http1 *reader, const char *why)
 {
     reader->state = HTTP1_REFUSED;
     reader->why = why;
@@ -51,7 +51,7 @@ static enum http1_event refuse(struct http1 *reader, const char *why)
     return HTTP1_INVALID;
 }
 
-static enum http1_event refuse_size(struct http1 *reader)
+static enum http1_event http1_refuse_size(struct http1 *reader)
 {
     reader->refusal = reader->state == HTTP1_REQUEST ? 414 : 431;
     reader->state = HTTP1_REFUSED;
@@ -67,8 +67,8 @@ static bool has_cr_or_nul(const char *line, size_t length)
 }
 
 /* The next line, without its CRLF, in `*line`. HTTP1_HEAD stands for one that is whole. */
-static enum http1_event take_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken,
-                                  const char **line, size_t *length)
+static enum http1_event http1_take_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken,
+                                        const char **line, size_t *length)
 {
     if (reader->line_is_whole) {
         buffer_clear(&reader->begun);
@@ -79,16 +79,16 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
     *taken = part;
     if (reader->state == HTTP1_CHUNK_SIZE || reader->state == HTTP1_CHUNK_END) {
         if (reader->begun.length + part > HTTP1_CHUNK_LINE_MAX) /* as many as there are chunks: each is bounded */
-            return refuse(reader, "the size of a chunk is longer than can be");
+            return http1_refuse(reader, "the size of a chunk is longer than can be");
     } else if ((reader->head_bytes += part) > reader->head_max) {
-        return refuse_size(reader);
+        return http1_refuse_size(reader);
     }
     *line = bytes;
     *length = part;
     if (!end || reader->begun.length) {
         buffer_append(&reader->begun, bytes, part);
         if (reader->begun.failed)
-            return refuse_size(reader);
+            return http1_refuse_size(reader);
         *line = reader->begun.data;
         *length = reader->begun.length;
     }
@@ -96,25 +96,25 @@ static enum http1_event take_line(struct http1 *reader, const char *bytes, size_
         return HTTP1_MORE;
     reader->line_is_whole = true;
     if (*length < 2 || (*line)[*length - 2] != '\r')
-        return refuse(reader, "a line of its head does not end with CRLF");
+        return http1_refuse(reader, "a line of its head does not end with CRLF");
     *length -= 2;
     if (reader->is_request ? has_control(*line, *length) : has_cr_or_nul(*line, *length))
-        return refuse(reader, "a control character stands within a line of its head");
+        return http1_refuse(reader, "a control character stands within a line of its head");
     return HTTP1_HEAD;
 }
 
 /* ---- the first line --------------------------------------------------------------------------------------------- */
 
 /* "HTTP/1.1 200" and, behind a space, anything; some leave the space out where no reason follows. */
-static enum http1_event read_status(struct http1 *reader, const char *line, size_t length)
+static enum http1_event http1_read_status(struct http1 *reader, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || !is_digit(line[7]) || line[8] != ' ')
-        return refuse(reader, NO_HTTP);
+        return http1_refuse(reader, NO_HTTP);
     if (!is_digit(line[9]) || !is_digit(line[10]) || !is_digit(line[11]) || (length > 12 && line[12] != ' '))
-        return refuse(reader, "its status is not a number of three digits");
+        return http1_refuse(reader, "its status is not a number of three digits");
     reader->status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + line[11] - '0';
     if (reader->status < 100 || reader->status > 599)
-        return refuse(reader, "its status is not one of HTTP");
+        return http1_refuse(reader, "its status is not one of HTTP");
     reader->minor_0 = line[7] == '0';
     reader->has_length = reader->chunked = reader->closes = reader->stays = false;
     reader->names_seen = 0;
@@ -138,15 +138,15 @@ static enum http1_event read_request(struct http1 *reader, const char *line, siz
         return HTTP1_MORE;
     size_t method = token_length(line, length);
     if (!method || method == length || line[method] != ' ')
-        return refuse(reader, "its first line does not begin with a method and a space");
+        return http1_refuse(reader, "its first line does not begin with a method and a space");
     const char *target = line + method + 1;
     size_t target_length = visible_length(target, length - method - 1);
     const char *version = target + target_length + 1;
     if (!target_length || method + target_length + 10 != length || version[-1] != ' ' ||
         memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) || version[6] != '.' || !is_digit(version[7]))
-        return refuse(reader, "its first line does not end with a target, a space and the version of HTTP");
+        return http1_refuse(reader, "its first line does not end with a target, a space and the version of HTTP");
     if (version[5] != '1') {
-        enum http1_event event = refuse(reader, "its version of HTTP is none that is spoken here");
+        enum http1_event event = http1_refuse(reader, "its version of HTTP is none that is spoken here");
         reader->refusal = 505;
         return event;
     }
@@ -190,7 +190,7 @@ static bool split_field(const char *line, size_t length, struct field *field)
     return true;
 }
 
-static bool is_named(const struct field *field, const char *name, size_t length)
+static bool http1_is_named(const struct field *field, const char *name, size_t length)
 {
     return field->name_length == length && strncasecmp(field->name, name, length) == 0;
 }
@@ -223,45 +223,46 @@ static void read_connection(struct http1 *reader, const struct field *field)
         while (stop > option.name && is_blank(stop[-1]))
             stop--;
         option.name_length = (size_t)(stop - option.name);
-        reader->closes |= is_named(&option, "close", 5);
-        reader->stays |= is_named(&option, "keep-alive", 10);
+        reader->closes |= http1_is_named(&option, "close", 5);
+        reader->stays |= http1_is_named(&option, "keep-alive", 10);
     }
 }
 
 /* Those that say where the answer ends, and what becomes of the connection. */
 static enum http1_event heed(struct http1 *reader, const struct field *field)
 {
-    if (is_named(field, "content-length", 14) && !read_length(reader, field))
-        return refuse(reader, "its Content-Length is no number, or there are several");
-    if (is_named(field, "transfer-encoding", 17)) {
+    if (http1_is_named(field, "content-length", 14) && !read_length(reader, field))
+        return http1_refuse(reader, "its Content-Length is no number, or there are several");
+    if (http1_is_named(field, "transfer-encoding", 17)) {
         if (reader->chunked || field->value_length != 7 || strncasecmp(field->value, "chunked", 7) != 0)
-            return refuse(reader, "its Transfer-Encoding is not chunked alone");
+            return http1_refuse(reader, "its Transfer-Encoding is not chunked alone");
         reader->chunked = true;
     }
-    if (is_named(field, "connection", 10))
+    if (http1_is_named(field, "connection", 10))
         read_connection(reader, field);
-    reader->hosts += is_named(field, "host", 4);
+    reader->hosts += http1_is_named(field, "host", 4);
     return HTTP1_MORE;
 }
 
-static enum http1_event read_field(struct http1 *reader, const char *line, size_t length)
+static enum http1_event http1_read_field(struct http1 *reader, const char *line, size_t length)
 {
     struct field field;
     if (is_blank(line[0]))
-        return refuse(reader, "a field of its head is folded");
+        return http1_refuse(reader, "a field of its head is folded");
     if (!split_field(line, length, &field))
-        return refuse(reader, "a line of its head is no field");
+        return http1_refuse(reader, "a line of its head is no field");
     if (reader->state == HTTP1_TRAILERS)
         return HTTP1_MORE;
     uint64_t bit = http1_name_bit(field.name, field.name_length);
     if (reader->is_request && (reader->names_seen & bit) && http1_is_second(reader, field.name, field.name_length))
-        return refuse(reader, "a field that has one value, such as Authorization or Content-Type, stands in it twice");
+        return http1_refuse(reader,
+                            "a field that has one value, such as Authorization or Content-Type, stands in it twice");
     reader->names_seen |= bit;
     buffer_append(&reader->names, field.name, field.name_length);
     buffer_put(&reader->names, '\0');
     buffer_append(&reader->names, field.value, field.value_length);
     buffer_put(&reader->names, '\0');
-    return reader->names.failed ? refuse_size(reader) : heed(reader, &field);
+    return reader->names.failed ? http1_refuse_size(reader) : heed(reader, &field);
 }
 
 /* ---- the end of a head ------------------------------------------------------------------------------------------ */
@@ -269,9 +270,9 @@ static enum http1_event read_field(struct http1 *reader, const char *line, size_
 static enum http1_event end_informational(struct http1 *reader)
 {
     if (reader->status == 101)
-        return refuse(reader, "it changes the protocol, which nobody asked for");
+        return http1_refuse(reader, "it changes the protocol, which nobody asked for");
     if (++reader->informational > HTTP1_INFORMATIONAL_MAX)
-        return refuse(reader, "too many informational answers came before it");
+        return http1_refuse(reader, "too many informational answers came before it");
     reader->state = HTTP1_STATUS;
     return HTTP1_MORE;
 }
@@ -280,9 +281,9 @@ static enum http1_event end_informational(struct http1 *reader)
 static enum http1_event end_head(struct http1 *reader)
 {
     if (reader->chunked && (reader->has_length || reader->minor_0))
-        return refuse(reader, "it has a Transfer-Encoding, and what excludes one");
+        return http1_refuse(reader, "it has a Transfer-Encoding, and what excludes one");
     if (reader->is_request && reader->hosts != 1 && (reader->hosts || !reader->minor_0))
-        return refuse(reader, "it has no Host, or several");
+        return http1_refuse(reader, "it has no Host, or several");
     if (!reader->is_request && reader->status < 200)
         return end_informational(reader);
     bool empty = reader->is_request ? !reader->chunked && !reader->has_length
@@ -311,14 +312,14 @@ static enum http1_event read_chunk_size(struct http1 *reader, const char *line, 
     size_t digits = 0;
     for (int value; digits < length && (value = hex_value(line[digits])) >= 0; digits++) {
         if (size >> 56)
-            return refuse(reader, "a chunk of it is larger than can be");
+            return http1_refuse(reader, "a chunk of it is larger than can be");
         size = size << 4 | (uint64_t)value;
     }
     size_t rest = digits;
     while (!reader->is_request && rest < length && is_blank(line[rest])) /* some servers pad with them */
         rest++;
     if (!digits || (rest < length && line[rest] != ';'))
-        return refuse(reader, "the size of a chunk is no number");
+        return http1_refuse(reader, "the size of a chunk is no number");
     reader->left = size;
     reader->state = size ? HTTP1_CHUNK_DATA : HTTP1_TRAILERS;
     return HTTP1_MORE;
@@ -327,7 +328,7 @@ static enum http1_event read_chunk_size(struct http1 *reader, const char *line, 
 static enum http1_event read_chunk_end(struct http1 *reader, size_t length)
 {
     if (length)
-        return refuse(reader, "a chunk of it is longer than its size");
+        return http1_refuse(reader, "a chunk of it is longer than its size");
     reader->state = HTTP1_CHUNK_SIZE;
     return HTTP1_MORE;
 }
@@ -368,40 +369,40 @@ bool http1_ends_here(struct http1 *reader)
 
 /* ---- step by step ----------------------------------------------------------------------------------------------- */
 
-static enum http1_event read_line(struct http1 *reader, const char *line, size_t length)
+static enum http1_event http1_read_line(struct http1 *reader, const char *line, size_t length)
 {
     switch (reader->state) {
     case HTTP1_STATUS:
-        return read_status(reader, line, length);
+        return http1_read_status(reader, line, length);
     case HTTP1_REQUEST:
         return read_request(reader, line, length);
     case HTTP1_FIELDS:
-        return length ? read_field(reader, line, length) : end_head(reader);
+        return length ? http1_read_field(reader, line, length) : end_head(reader);
     case HTTP1_CHUNK_SIZE:
         return read_chunk_size(reader, line, length);
     case HTTP1_CHUNK_END:
         return read_chunk_end(reader, length);
     default:
         if (length)
-            return read_field(reader, line, length);
+            return http1_read_field(reader, line, length);
         reader->state = HTTP1_DONE;
         return HTTP1_END;
     }
 }
 
-static enum http1_event next_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken)
+static enum http1_event http1_next_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken)
 {
     const char *line;
     size_t length;
     bool is_first = reader->state == HTTP1_STATUS || reader->state == HTTP1_REQUEST;
     if (is_first && (reader->line_is_whole || !reader->begun.length) && !begins_well(reader, bytes, size))
-        return refuse(reader, NO_HTTP);
+        return http1_refuse(reader, NO_HTTP);
     if (reader->state == HTTP1_REQUEST)
         buffer_reserve(&reader->names, size < NAMES_FIRST ? size : NAMES_FIRST);
-    enum http1_event event = take_line(reader, bytes, size, taken, &line, &length);
+    enum http1_event event = http1_take_line(reader, bytes, size, taken, &line, &length);
     if (event == HTTP1_MORE && is_first && !begins_well(reader, line, length))
-        return refuse(reader, NO_HTTP);
-    return event == HTTP1_HEAD ? read_line(reader, line, length) : event;
+        return http1_refuse(reader, NO_HTTP);
+    return event == HTTP1_HEAD ? http1_read_line(reader, line, length) : event;
 }
 
 enum http1_event http1_next(struct http1 *reader, const char *bytes, size_t size, size_t *taken)
@@ -417,6 +418,6 @@ enum http1_event http1_next(struct http1 *reader, const char *bytes, size_t size
     case HTTP1_UNTIL_CLOSE:
         return take_body(reader, size, taken);
     default:
-        return size ? next_line(reader, bytes, size, taken) : HTTP1_MORE;
+        return size ? http1_next_line(reader, bytes, size, taken) : HTTP1_MORE;
     }
 }

@@ -54,7 +54,7 @@ struct link {
 static struct origin **origin_place(struct http_client *client, const struct transfer *transfer)
 {
     const struct http_url *url = transfer->url;
-    struct origin **place = &client->origins[url->origin_hash % ORIGIN_SHELVES];
+    struct origin **place = &client->origins[url->origin_hash % ORIGIN_BUCKETS];
     while (*place && ((*place)->hash != url->origin_hash || (*place)->address_allowed != transfer->address_allowed ||
                       strcmp((*place)->name, url->origin) != 0))
         place = &(*place)->next;
@@ -81,7 +81,7 @@ static void origin_drop(struct http_client *client, struct origin *origin)
 {
     if (--origin->links)
         return;
-    struct origin **place = &client->origins[origin->hash % ORIGIN_SHELVES];
+    struct origin **place = &client->origins[origin->hash % ORIGIN_BUCKETS];
     while (*place != origin)
         place = &(*place)->next;
     *place = origin->next;
@@ -192,7 +192,7 @@ static void look_after(struct link *link)
 
 static void link_ready(struct watch *watch, uint32_t events)
 {
-    struct link *link = OWNER_OF(watch, struct link, watch);
+    struct link *link = CONTAINER_OF(watch, struct link, watch);
     if (link->state == LINK_BUSY)
         link->user->ready(link->user, events);
     else
@@ -204,15 +204,15 @@ static void link_ready(struct watch *watch, uint32_t events)
 /* curl closes what it takes for dead, which are connections that their peer has closed. */
 static void socket_lost(struct easy_job *job)
 {
-    struct link *link = OWNER_OF(job, struct opening, job)->link;
+    struct link *link = CONTAINER_OF(job, struct opening, job)->link;
     link->lost = true;
     loop_unwatch(link->client->loop, &link->watch);
     loop_defer(link->client->loop, &link->losing);
 }
 
-static void lost(struct work *work)
+static void link_lost(struct work *work)
 {
-    struct link *link = OWNER_OF(work, struct link, losing);
+    struct link *link = CONTAINER_OF(work, struct link, losing);
     link_ready(&link->watch, EPOLLIN | EPOLLHUP);
 }
 
@@ -233,9 +233,9 @@ static void take_over(struct link *link)
     link_await(link, EPOLLIN);
 }
 
-static void opened(struct easy_job *job, CURLcode result)
+static void link_opened(struct easy_job *job, CURLcode result)
 {
-    struct link *link = OWNER_OF(job, struct opening, job)->link;
+    struct link *link = CONTAINER_OF(job, struct opening, job)->link;
     if (result == CURLE_OK) {
         take_over(link);
         link->user->opened(link->user, CURLE_OK, false, "");
@@ -245,11 +245,11 @@ static void opened(struct easy_job *job, CURLcode result)
     link->user->opened(link->user, result, job->forbidden, detail);
 }
 
-static void set_options(struct opening *opening, struct http_client *client, const struct transfer *transfer)
+static void link_set_options(struct opening *opening, struct http_client *client, const struct transfer *transfer)
 {
     CURL *easy = easy_create(client, &opening->job);
     opening->job.address_allowed = transfer->address_allowed;
-    opening->job.done = opened;
+    opening->job.done = link_opened;
     opening->job.socket_lost = socket_lost;
     curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
     curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
@@ -258,9 +258,9 @@ static void set_options(struct opening *opening, struct http_client *client, con
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
 }
 
-struct link *link_open(struct lane *lane, const struct transfer *transfer, struct link_user *user)
+struct link *link_open(struct connection_pool *pool, const struct transfer *transfer, struct link_user *user)
 {
-    struct http_client *client = lane->client;
+    struct http_client *client = pool->client;
     struct link *link = calloc(1, sizeof *link);
     if (!link || !(link->opening = calloc(1, sizeof *link->opening)))
         fatal("http.memory", "no memory for a connection");
@@ -269,13 +269,13 @@ struct link *link_open(struct lane *lane, const struct transfer *transfer, struc
     link->user = user;
     link->secure = transfer->url->secure;
     link->watch.ready = link_ready;
-    link->losing.run = lost;
+    link->losing.run = link_lost;
     link->origin = origin_hold(client, transfer);
     link->opening->link = link;
-    set_options(link->opening, client, transfer);
-    if (!lane->openings)
-        lane->openings = multi_create(client, ALWAYS_KEPT);
-    if (!multi_add(lane->openings, &link->opening->job))
+    link_set_options(link->opening, client, transfer);
+    if (!pool->openings)
+        pool->openings = multi_create(client, ALWAYS_KEPT);
+    if (!multi_add(pool->openings, &link->opening->job))
         link_close(&link);
     return link;
 }
@@ -286,7 +286,7 @@ static bool is_alive(struct link *link)
 {
     char byte;
     int64_t since_ns = clock_now_ns() - PEEK_AFTER_NS;
-    if (link->idle_since_ns > since_ns || loop_looked_ns(link->client->loop) > since_ns)
+    if (link->idle_since_ns > since_ns || loop_polled_ns(link->client->loop) > since_ns)
         return true;
     return recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
@@ -309,7 +309,7 @@ struct link *link_take(struct http_client *client, const struct transfer *transf
 
 static void idle_expired(struct timer *timer)
 {
-    struct http_client *client = OWNER_OF(timer, struct http_client, idle_timer);
+    struct http_client *client = CONTAINER_OF(timer, struct http_client, idle_timer);
     int64_t next_ns = close_idle(client, clock_now_ns() - LINK_IDLE_S * NS_PER_SEC);
     if (next_ns != TIME_NEVER)
         loop_arm(client->loop, timer, next_ns + LINK_IDLE_S * NS_PER_SEC);
@@ -329,7 +329,7 @@ void link_keep(struct link **link_pointer)
     if (!client->idle_timer.place)
         loop_arm(client->loop, &client->idle_timer, link->idle_since_ns + LINK_IDLE_S * NS_PER_SEC);
     struct link *oldest = client->idle.first;
-    if (client->idle.count > client->options.lanes_max * LANE_TRANSFERS)
+    if (client->idle.count > client->options.pools_max * POOL_TRANSFERS)
         link_close(&oldest);
 }
 

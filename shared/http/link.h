@@ -8,7 +8,7 @@
  * A plain one is a socket of ours, which curl has let go; over TLS the easy handle that opened it stays with it, and
  * reads and writes. A link has one user at a time, who is called from the loop only: `opened` once, then `ready`. An
  * idle one belongs to the client: it is closed when its peer closes or says anything, when it is older than
- * LINK_IDLE_S, and when more are idle than may run. Links of different judges of addresses are never mixed. */
+ * LINK_IDLE_S, and when more are idle than may run. Links of different address filters are never mixed. */
 #ifndef RENGA_HTTP_LINK_H
 #define RENGA_HTTP_LINK_H
 
@@ -26,8 +26,8 @@ struct link_user {
     void (*ready)(struct link_user *user, uint32_t events);
 };
 
-/* Opens one for the transfer's URL, judge and bounds, in its lane; NULL where there is no memory. */
-struct link *link_open(struct lane *lane, const struct transfer *transfer, struct link_user *user);
+/* Opens one for the transfer's URL, address filter and bounds, in its pool; NULL where there is no memory. */
+struct link *link_open(struct connection_pool *pool, const struct transfer *transfer, struct link_user *user);
 /* An idle one for the same; NULL: none. */
 struct link *link_take(struct http_client *client, const struct transfer *transfer, struct link_user *user);
 /* Puts a busy one among the idle. */

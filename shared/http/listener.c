@@ -49,7 +49,7 @@ static void socket_options(int fd, int family)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both);
 }
 
-static int listen_on(const char *text, struct status *st)
+static int listener_listen_on(const char *text, struct status *st)
 {
     struct sockaddr_storage address;
     socklen_t size;
@@ -68,7 +68,7 @@ static int listen_on(const char *text, struct status *st)
     return -1;
 }
 
-static int share(const struct http_server *server, struct status *st)
+static int listener_share(const struct http_server *server, struct status *st)
 {
     int fd = fcntl(server->listen_fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
@@ -87,7 +87,7 @@ static int bound_port(int fd)
 
 /* ---- accepting -------------------------------------------------------------------------------------------------- */
 
-static void rest(struct http_server *server)
+static void listener_rest(struct http_server *server)
 {
     loop_unwatch(server->loop, &server->listening);
 }
@@ -102,13 +102,13 @@ static void accept_failed(struct http_server *server, int error)
         log_warn("http.server.accept", "no connection can be taken in: %s; tried again every %d ms, %u are open",
                  strerror(error), RETRY_MS, server->connection_count);
     }
-    rest(server);
+    listener_rest(server);
     loop_arm_after(server->loop, &server->again, RETRY_MS);
 }
 
-static void ready(struct watch *watch, uint32_t events)
+static void listener_ready(struct watch *watch, uint32_t events)
 {
-    struct http_server *server = OWNER_OF(watch, struct http_server, listening);
+    struct http_server *server = CONTAINER_OF(watch, struct http_server, listening);
     for (int i = 0; i < ACCEPTS_A_TURN && server->connection_count < server->options.connections_max; i++) {
         struct sockaddr_storage from = {0};
         socklen_t size = sizeof from;
@@ -124,7 +124,7 @@ static void ready(struct watch *watch, uint32_t events)
             close(fd);
     }
     if (server->connection_count >= server->options.connections_max)
-        rest(server);
+        listener_rest(server);
 }
 
 void listener_resume(struct http_server *server)
@@ -136,9 +136,9 @@ void listener_resume(struct http_server *server)
         fatal("http.descriptors", "the listening socket cannot be watched: %s", strerror(errno));
 }
 
-static void again(struct timer *timer)
+static void listener_again(struct timer *timer)
 {
-    listener_resume(OWNER_OF(timer, struct http_server, again));
+    listener_resume(CONTAINER_OF(timer, struct http_server, again));
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
@@ -148,14 +148,14 @@ bool listener_open(struct http_server *server, struct status *st)
     const struct http_server_options *options = &server->options;
     server->sources =
         options->shares ? sources_hold(options->shares->sources) : sources_create(options->connections_per_address);
-    server->listen_fd = options->shares ? share(options->shares, st) : listen_on(options->listen, st);
+    server->listen_fd = options->shares ? listener_share(options->shares, st) : listener_listen_on(options->listen, st);
     if (server->listen_fd < 0) {
         sources_release(&server->sources);
         return false;
     }
     server->port = bound_port(server->listen_fd);
-    server->listening.ready = ready;
-    server->again.expired = again;
+    server->listening.ready = listener_ready;
+    server->again.expired = listener_again;
     listener_resume(server);
     return true;
 }
@@ -165,7 +165,7 @@ void listener_close(struct http_server *server)
     if (server->listen_fd < 0)
         return;
     loop_disarm(server->loop, &server->again);
-    rest(server);
+    listener_rest(server);
     close(server->listen_fd);
     server->listen_fd = -1;
 }

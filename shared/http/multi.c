@@ -2,7 +2,7 @@
  *
  *      curl wants a socket watched   socket_wanted   ->  loop_watch     ready   \
  *      curl wants to be woken        timer_wanted    ->  loop_arm       expired  > curl_multi_socket_action, collect
- *      ... at once                                   ->  loop_defer     kick    /
+ *      ... at once                                   ->  loop_defer  timeout    /
  *
  * A socket leaves epoll as soon as curl has no use for it: curl 7.88 closes one that is given up while it connects
  * without a word, and the next socket may have its number. */
@@ -20,7 +20,7 @@ struct multi {
     struct http_client *client;
     CURLM *curl;
     struct timer timer;
-    struct work kick; /* a timeout of curl's that is due at once */
+    struct work timeout_work; /* a timeout of curl's that is due at once */
 };
 
 /* A descriptor that curl opened, by its number. */
@@ -50,7 +50,7 @@ static void socket_forget(struct loop *loop, struct client_socket *socket)
 
 static void socket_ready(struct watch *watch, uint32_t events)
 {
-    struct client_socket *socket = OWNER_OF(watch, struct client_socket, watch);
+    struct client_socket *socket = CONTAINER_OF(watch, struct client_socket, watch);
     int what = 0;
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
         what |= CURL_CSELECT_IN;
@@ -110,7 +110,7 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
 {
     struct easy_job *job = data;
     struct http_client *client = job->client;
-    names_end(job, true);
+    resolver_end(job, true);
     if (job->address_allowed && !job->address_allowed(&address->addr)) {
         job->forbidden = true;
         return CURL_SOCKET_BAD;
@@ -157,14 +157,14 @@ void multi_guard_socket(struct http_client *client, int fd, struct easy_job *job
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-static void expired(struct timer *timer)
+static void multi_expired(struct timer *timer)
 {
-    act(OWNER_OF(timer, struct multi, timer), CURL_SOCKET_TIMEOUT, 0);
+    act(CONTAINER_OF(timer, struct multi, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void kicked(struct work *work)
+static void timeout_due(struct work *work)
 {
-    act(OWNER_OF(work, struct multi, kick), CURL_SOCKET_TIMEOUT, 0);
+    act(CONTAINER_OF(work, struct multi, timeout_work), CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* CURLMOPT_TIMERFUNCTION */
@@ -174,10 +174,10 @@ static int timer_wanted(CURLM *curl, long timeout_ms, void *data)
     struct loop *loop = multi->client->loop;
     if (timeout_ms == 0) {
         loop_disarm(loop, &multi->timer);
-        loop_defer(loop, &multi->kick);
+        loop_defer(loop, &multi->timeout_work);
         return 0;
     }
-    loop_undefer(loop, &multi->kick);
+    loop_undefer(loop, &multi->timeout_work);
     if (timeout_ms < 0)
         loop_disarm(loop, &multi->timer);
     else
@@ -229,8 +229,8 @@ CURL *easy_create(struct http_client *client, struct easy_job *job)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_S / 3);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
-    names_watch(job);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, RESOLVER_CACHE_S);
+    resolver_watch(job);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, job);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, socket_close);
@@ -246,8 +246,8 @@ struct multi *multi_create(struct http_client *client, long connections_kept)
     if (!multi || !(multi->curl = curl_multi_init()))
         fatal("http.memory", "no memory for HTTP transfers");
     multi->client = client;
-    multi->timer.expired = expired;
-    multi->kick.run = kicked;
+    multi->timer.expired = multi_expired;
+    multi->timeout_work.run = timeout_due;
     curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, socket_wanted);
     curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi);
     curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, timer_wanted);
@@ -264,7 +264,7 @@ void multi_destroy(struct multi **multi_pointer)
     *multi_pointer = NULL;
     curl_multi_cleanup(multi->curl);
     loop_disarm(multi->client->loop, &multi->timer);
-    loop_undefer(multi->client->loop, &multi->kick);
+    loop_undefer(multi->client->loop, &multi->timeout_work);
     free(multi);
 }
 
@@ -283,7 +283,7 @@ void multi_remove(struct easy_job *job)
 {
     if (!job->multi)
         return;
-    names_end(job, false);
+    resolver_end(job, false);
     curl_multi_remove_handle(job->multi->curl, job->easy);
     job->multi = NULL;
 }
@@ -297,7 +297,7 @@ void multi_collect(struct multi *multi)
             continue;
         CURLcode result = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&job);
-        names_end(job, result != CURLE_OPERATION_TIMEDOUT);
-        job->done(job, job->refused ? NAMES_REFUSED : result);
+        resolver_end(job, result != CURLE_OPERATION_TIMEDOUT);
+        job->done(job, job->refused ? RESOLVER_REFUSED : result);
     }
 }

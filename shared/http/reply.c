@@ -1,8 +1,8 @@
 /* Whole answers: head and content leave in one system call, from where they are; only what the socket does not take
  * at once is kept. */
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "http/server_priv.h"
+#include "json/writer.h"
 
 #include <assert.h>
 #include <errno.h>

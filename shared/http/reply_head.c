@@ -124,7 +124,7 @@ static void write_date(struct http_server *server, struct buffer *out)
     buffer_append(out, "\r\n", 2);
 }
 
-static void write_field(struct buffer *out, const char *name, size_t name_length, const char *value)
+static void reply_head_write_field(struct buffer *out, const char *name, size_t name_length, const char *value)
 {
     buffer_append(out, name, name_length);
     buffer_append(out, value, strlen(value));
@@ -138,7 +138,7 @@ static void write_length(struct buffer *out, size_t size)
     do
         *--at = (char)('0' + size % 10);
     while (size /= 10);
-    write_field(out, "Content-Length: ", 16, at);
+    reply_head_write_field(out, "Content-Length: ", 16, at);
 }
 
 /* HTTP/1.0 has no chunks: there a stream ends with its connection. */
@@ -153,7 +153,7 @@ void reply_write_head(struct http_request *request, struct buffer *out, int http
     write_first_line(out, http_status);
     write_date(request->server, out);
     if (content_type)
-        write_field(out, "Content-Type: ", 14, content_type);
+        reply_head_write_field(out, "Content-Type: ", 14, content_type);
     for (const struct reply_header *header = request->headers; header; header = header->next)
         buffer_append(out, header->line, header->size);
     if (request->chunked)

@@ -25,7 +25,7 @@ ssize_t reply_send_pieces(const struct http_request *request, struct iovec *piec
     return sent;
 }
 
-static ssize_t send_some(struct http_request *request)
+static ssize_t reply_send_some(struct http_request *request)
 {
     size_t out_left = request->out.length - request->out_sent;
     struct iovec pieces[2] = {
@@ -56,7 +56,7 @@ static bool send_pending(struct http_request *request)
     struct connection *connection = request->connection;
     bool goes = connection->deadline_ns != TIME_NEVER;
     while (reply_pending(request)) {
-        ssize_t sent = send_some(request);
+        ssize_t sent = reply_send_some(request);
         if (sent < 0 && errno != EAGAIN)
             return false;
         if (sent < 0) { /* an edge of EPOLLOUT will come */

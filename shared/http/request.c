@@ -22,7 +22,7 @@
 
 static void tell_left(struct work *work)
 {
-    struct http_request *request = OWNER_OF(work, struct http_request, leaving);
+    struct http_request *request = CONTAINER_OF(work, struct http_request, leaving);
     void (*left)(struct http_request *, void *) = request->left;
     request->left = NULL;
     if (left && !request->handler_done)
@@ -68,7 +68,7 @@ static void unlink_request(struct http_request *request)
     server->request_count--;
 }
 
-static void release(struct http_request *request)
+static void request_release(struct http_request *request)
 {
     if (request->connection || (request->received && !request->handler_done))
         return;
@@ -87,7 +87,7 @@ void request_done(struct http_request *request)
 {
     assert(!request->handler_done);
     request->handler_done = true;
-    release(request);
+    request_release(request);
 }
 
 void request_lost(struct http_request *request)
@@ -99,7 +99,7 @@ void request_lost(struct http_request *request)
         if (request->left)
             loop_defer(request->loop, &request->leaving);
     }
-    release(request);
+    request_release(request);
 }
 
 void request_answered(struct http_request *request)
@@ -109,12 +109,12 @@ void request_answered(struct http_request *request)
     connection->request = NULL;
     request->connection = NULL;
     connection_answered(connection, request);
-    release(request);
+    request_release(request);
 }
 
 /* ---- what came of it -------------------------------------------------------------------------------------------- */
 
-static void received(struct http_request *request)
+static void request_received(struct http_request *request)
 {
     request->received = true;
     connection_await_answer(request->connection);
@@ -123,12 +123,12 @@ static void received(struct http_request *request)
 /* Nothing more of it is read: where it ends is not known, or too far away. */
 static void refuse(struct http_request *request, int http_status, const char *why)
 {
-    received(request);
+    request_received(request);
     request->refused = true;
     http_reply_error(request, http_status, "the request cannot be read: %s", why);
 }
 
-static void refuse_size(struct http_request *request)
+static void request_refuse_size(struct http_request *request)
 {
     http_reply_error(request, 413, "the request's body is larger than the %zu bytes allowed",
                      request->server->options.body_max);
@@ -136,18 +136,18 @@ static void refuse_size(struct http_request *request)
 
 static void refuse_size_now(struct http_request *request)
 {
-    received(request);
+    request_received(request);
     request->refused = true;
-    refuse_size(request);
+    request_refuse_size(request);
 }
 
 static void refuse_with(struct http_request *request, const struct status *st)
 {
-    const struct http_judge *judge = &request->server->judge;
-    received(request);
+    const struct http_access *access = &request->server->access;
+    request_received(request);
     request->refused = request->reader.state != HTTP1_DONE; /* a body without a reader is on its way */
-    if (judge->refuse)
-        judge->refuse(request, st, judge->data);
+    if (access->refuse)
+        access->refuse(request, st, access->data);
     else
         http_reply_status(request, st);
 }
@@ -190,11 +190,11 @@ static bool head_is_well(struct http_request *request, const char *expects)
     return false;
 }
 
-static bool is_admitted(struct http_request *request)
+static bool request_is_admitted(struct http_request *request)
 {
-    const struct http_judge *judge = &request->server->judge;
+    const struct http_access *access = &request->server->access;
     struct status st = {0};
-    if (!judge->admits || judge->admits(request, &request->hold.owner, &st, judge->data))
+    if (!access->admits || access->admits(request, &request->hold.owner, &st, access->data))
         return true;
     refuse_with(request, &st);
     return false;
@@ -202,7 +202,7 @@ static bool is_admitted(struct http_request *request)
 
 /* The memory of the body, and of the handler's data from it, is the budget's. False: the budget has no
  * room, and the request was refused. */
-static bool charge(struct http_request *request)
+static bool request_charge(struct http_request *request)
 {
     size_t wanted = request->body.capacity * request->server->options.body_weight, held = request->hold.bytes;
     if (budget_take(request->budget, &request->hold, request->body.length, wanted > held ? wanted - held : 0))
@@ -215,14 +215,14 @@ static bool charge(struct http_request *request)
     return false;
 }
 
-static void head_came(struct http_request *request, bool body_came_too)
+static void request_head_received(struct http_request *request, bool body_came_too)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const struct http1 *reader = &request->reader;
     struct connection *connection = request->connection;
     const char *expects = http1_field(reader, "expect");
     request->head_whole = true;
-    if (!head_is_well(request, expects) || !is_admitted(request))
+    if (!head_is_well(request, expects) || !request_is_admitted(request))
         return;
     request->too_big = reader->has_length && reader->length > request->server->options.body_max;
     if (request->too_big && (expects || reader->length > DROPPED_MAX)) {
@@ -237,20 +237,20 @@ static void head_came(struct http_request *request, bool body_came_too)
         request->body.limit = (size_t)reader->length; /* a buffer that doubles stops there */
         buffer_reserve(&request->body, reader->length < BODY_FIRST_MAX ? (size_t)reader->length : BODY_FIRST_MAX);
     }
-    if (!charge(request))
+    if (!request_charge(request))
         return;
     if (expects && !reader->minor_0 && !body_came_too)
         send(connection->fd, go_on, sizeof go_on - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void body_came(struct http_request *request, const char *bytes, size_t size)
+static void request_body_received(struct http_request *request, const char *bytes, size_t size)
 {
     struct connection *connection = request->connection;
     size_t kept = request->body.length; /* which a buffer that is too small lets go of */
     if (!request->too_big)
         buffer_append(&request->body, bytes, size);
     request->too_big |= request->body.failed;
-    if (!charge(request))
+    if (!request_charge(request))
         return;
     if (request->too_big)
         connection->dropped += kept + size;
@@ -262,7 +262,7 @@ static void body_came(struct http_request *request, const char *bytes, size_t si
 
 void request_expire(struct http_request *request)
 {
-    received(request);
+    request_received(request);
     request->reader.keeps = false;
     http_reply_error(request, 408,
                      "the request did not come in time: its headers may take %lld ms, and so may any "
@@ -272,10 +272,10 @@ void request_expire(struct http_request *request)
 
 static void whole(struct http_request *request)
 {
-    received(request);
+    request_received(request);
     buffer_text(&request->body); /* puts the NUL behind it */
     if (request->too_big)
-        refuse_size(request);
+        request_refuse_size(request);
     else
         server_handle(request->server, request);
 }
@@ -295,10 +295,10 @@ size_t request_feed(struct http_request *request, const char *bytes, size_t size
                 return at;
             break;
         case HTTP1_HEAD:
-            head_came(request, size > at);
+            request_head_received(request, size > at);
             break;
         case HTTP1_BODY:
-            body_came(request, bytes + at - taken, taken);
+            request_body_received(request, bytes + at - taken, taken);
             break;
         case HTTP1_END:
             whole(request);
@@ -356,7 +356,7 @@ void http_request_on_left(struct http_request *request, void (*left)(struct http
     if (request->gone)
         loop_defer(request->loop, &request->leaving);
     else if (request->connection)
-        connection_judge(request->connection);
+        connection_check_peer(request->connection);
 }
 
 bool http_request_left(const struct http_request *request)

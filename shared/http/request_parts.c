@@ -28,8 +28,8 @@ static char *origin_of(CURLU *parts)
     return origin;
 }
 
-/* The judge of the host and the name server see the same name. */
-static bool name_host(struct http_url *url, struct status *st)
+/* The check of the host and the name server see the same name. */
+static bool request_parts_name_host(struct http_url *url, struct status *st)
 {
     char *given = NULL;
     curl_url_get(url->parts, CURLUPART_HOST, &given, CURLU_URLDECODE);
@@ -42,7 +42,7 @@ static bool name_host(struct http_url *url, struct status *st)
     return set;
 }
 
-static bool parse(struct http_url *url, const char *text, unsigned flags, struct status *st)
+static bool request_parts_parse(struct http_url *url, const char *text, unsigned flags, struct status *st)
 {
     CURLUcode code = curl_url_set(url->parts, CURLUPART_URL, text, flags);
     if (code)
@@ -54,17 +54,17 @@ static bool parse(struct http_url *url, const char *text, unsigned flags, struct
     if (!known)
         fail(st, INVALID_ARGUMENT, "the URL's scheme is '%s'; only http and https are served", scheme ? scheme : "");
     curl_free(scheme);
-    return known && name_host(url, st);
+    return known && request_parts_name_host(url, st);
 }
 
-static void *found(void *memory)
+static void *request_parts_found(void *memory)
 {
     if (!memory)
         fatal("http.memory", "no memory for a URL");
     return memory;
 }
 
-static char *part_of(const struct http_url *url, CURLUPart part, unsigned flags)
+static char *request_parts_part_of(const struct http_url *url, CURLUPart part, unsigned flags)
 {
     char *text = NULL;
     curl_url_get(url->parts, part, &text, flags);
@@ -72,7 +72,7 @@ static char *part_of(const struct http_url *url, CURLUPart part, unsigned flags)
 }
 
 /* FNV-1a */
-static uint64_t hash_of(const char *text)
+static uint64_t request_parts_hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (; *text; text++)
@@ -80,7 +80,7 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-static bool is_ascii(const char *text)
+static bool request_parts_is_ascii(const char *text)
 {
     while (*text && isascii((unsigned char)*text))
         text++;
@@ -90,15 +90,16 @@ static bool is_ascii(const char *text)
 /* What of it stands in a request. */
 static void write_parts(struct http_url *url)
 {
-    char *path = part_of(url, CURLUPART_PATH, 0), *query = part_of(url, CURLUPART_QUERY, 0);
-    char *port = part_of(url, CURLUPART_PORT, CURLU_NO_DEFAULT_PORT), *user = part_of(url, CURLUPART_USER, 0);
-    char *password = part_of(url, CURLUPART_PASSWORD, 0);
+    char *path = request_parts_part_of(url, CURLUPART_PATH, 0), *query = request_parts_part_of(url, CURLUPART_QUERY, 0);
+    char *port = request_parts_part_of(url, CURLUPART_PORT, CURLU_NO_DEFAULT_PORT),
+         *user = request_parts_part_of(url, CURLUPART_USER, 0);
+    char *password = request_parts_part_of(url, CURLUPART_PASSWORD, 0);
     if (asprintf(&url->target, "%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "") < 0 ||
         asprintf(&url->host_field, "%s%s%s", url->host, port ? ":" : "", port ? port : "") < 0)
         fatal("http.memory", "no memory for a URL");
-    url->plain = !user && !password && is_ascii(url->host);
+    url->plain = !user && !password && request_parts_is_ascii(url->host);
     url->secure = strncmp(url->origin, "https:", 6) == 0;
-    url->origin_hash = hash_of(url->origin);
+    url->origin_hash = request_parts_hash_of(url->origin);
     curl_free(path);
     curl_free(query);
     curl_free(port);
@@ -107,17 +108,17 @@ static void write_parts(struct http_url *url)
 }
 
 /* `parts` is taken: what `text` is relative to. */
-static struct http_url *read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
+static struct http_url *request_parts_read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
 {
-    struct http_url *url = found(calloc(1, sizeof *url));
-    url->parts = found(parts);
-    if (!parse(url, text, flags, st)) {
+    struct http_url *url = request_parts_found(calloc(1, sizeof *url));
+    url->parts = request_parts_found(parts);
+    if (!request_parts_parse(url, text, flags, st)) {
         http_url_destroy(&url);
         return NULL;
     }
     curl_url_set(url->parts, CURLUPART_FRAGMENT, NULL, 0);
-    url->origin = found(origin_of(url->parts));
-    url->host = found(part_of(url, CURLUPART_HOST, 0));
+    url->origin = request_parts_found(origin_of(url->parts));
+    url->host = request_parts_found(request_parts_part_of(url, CURLUPART_HOST, 0));
     write_parts(url);
     size_t length = strlen(url->host);
     if (url->host[0] == '[' && url->host[length - 1] == ']') {
@@ -129,12 +130,12 @@ static struct http_url *read_url(CURLU *parts, const char *text, unsigned flags,
 
 struct http_url *http_url_parse(const char *text, struct status *st)
 {
-    return read_url(curl_url(), text, 0, st);
+    return request_parts_read_url(curl_url(), text, 0, st);
 }
 
 struct http_url *http_url_follow(const struct http_url *from, const char *link, struct status *st)
 {
-    return read_url(from ? curl_url_dup(from->parts) : curl_url(), link, CURLU_URLENCODE, st);
+    return request_parts_read_url(from ? curl_url_dup(from->parts) : curl_url(), link, CURLU_URLENCODE, st);
 }
 
 void http_url_destroy(struct http_url **url_pointer)
@@ -165,7 +166,7 @@ const char *http_url_host(const struct http_url *url)
 
 unsigned http_url_port(const struct http_url *url)
 {
-    char *port = part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    char *port = request_parts_part_of(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
     unsigned number = port ? (unsigned)strtoul(port, NULL, 10) : 0;
     curl_free(port);
     return number;
@@ -173,7 +174,8 @@ unsigned http_url_port(const struct http_url *url)
 
 bool http_url_has_user(const struct http_url *url)
 {
-    char *user = part_of(url, CURLUPART_USER, 0), *password = part_of(url, CURLUPART_PASSWORD, 0);
+    char *user = request_parts_part_of(url, CURLUPART_USER, 0),
+         *password = request_parts_part_of(url, CURLUPART_PASSWORD, 0);
     bool has = user || password;
     curl_free(user);
     curl_free(password);
@@ -183,12 +185,12 @@ bool http_url_has_user(const struct http_url *url)
 char *http_url_text(const struct http_url *url)
 {
     static const CURLUPart secret[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS};
-    CURLU *bare = found(curl_url_dup(url->parts));
+    CURLU *bare = request_parts_found(curl_url_dup(url->parts));
     char *text = NULL;
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
         curl_url_set(bare, secret[i], NULL, 0);
     curl_url_get(bare, CURLUPART_URL, &text, CURLU_NO_DEFAULT_PORT);
-    char *copy = found(strdup(found(text)));
+    char *copy = request_parts_found(strdup(request_parts_found(text)));
     curl_free(text);
     curl_url_cleanup(bare);
     return copy;
@@ -196,7 +198,7 @@ char *http_url_text(const struct http_url *url)
 
 char *http_url_path(const struct http_url *url)
 {
-    return found(strndup(url->target, strcspn(url->target, "?")));
+    return request_parts_found(strndup(url->target, strcspn(url->target, "?")));
 }
 
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
@@ -228,7 +230,7 @@ bool transfer_mark_headers(const struct transfer *transfer, struct header_marks 
     return true;
 }
 
-static void add_line(struct buffer *lines, const char *name, const char *value)
+static void request_parts_add_line(struct buffer *lines, const char *name, const char *value)
 {
     buffer_print(lines, name);
     buffer_append(lines, ": ", 2);
@@ -236,7 +238,7 @@ static void add_line(struct buffer *lines, const char *name, const char *value)
     buffer_append(lines, "\r\n", 2);
 }
 
-static void wipe(struct buffer *lines)
+static void request_parts_wipe(struct buffer *lines)
 {
     if (lines->data)
         explicit_bzero(lines->data, lines->length); /* most likely a key */
@@ -264,10 +266,10 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
     struct buffer lines;
     buffer_init(&lines, SIZE_MAX);
     buffer_append(&lines, headers->lines.data ? headers->lines.data : "", headers->lines.length);
-    add_line(&lines, name, value);
+    request_parts_add_line(&lines, name, value);
     if (lines.failed)
         fatal("http.memory", "no memory for a header");
-    wipe(&headers->lines);
+    request_parts_wipe(&headers->lines);
     headers->lines = lines;
     return true;
 }
@@ -278,13 +280,13 @@ void http_headers_destroy(struct http_headers **headers_pointer)
     if (!headers)
         return;
     *headers_pointer = NULL;
-    wipe(&headers->lines);
+    request_parts_wipe(&headers->lines);
     free(headers);
 }
 
 /* ---- the head of a request -------------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *text, const char *const *words, size_t count)
+static bool request_parts_is_one_of(const char *text, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0)
@@ -296,7 +298,7 @@ static bool is_one_of(const char *text, const char *const *words, size_t count)
 static void add_length(const struct transfer *transfer, struct buffer *head)
 {
     static const char *const with_body[] = {"POST", "PUT", "PATCH"};
-    if (!transfer->body && !is_one_of(transfer->method, with_body, sizeof with_body / sizeof *with_body))
+    if (!transfer->body && !request_parts_is_one_of(transfer->method, with_body, sizeof with_body / sizeof *with_body))
         return;
     char digits[24], *at = digits + sizeof digits - 1;
     size_t size = transfer->body ? transfer->body_size : 0;
@@ -304,7 +306,7 @@ static void add_length(const struct transfer *transfer, struct buffer *head)
     do
         *--at = (char)('0' + size % 10);
     while (size /= 10);
-    add_line(head, "Content-Length", at);
+    request_parts_add_line(head, "Content-Length", at);
 }
 
 void request_write_head(const struct transfer *transfer, struct buffer *head)
@@ -317,13 +319,13 @@ void request_write_head(const struct transfer *transfer, struct buffer *head)
     buffer_print(head, url->target);
     buffer_append(head, " HTTP/1.1\r\n", 11);
     if (!marks.host)
-        add_line(head, "Host", url->host_field);
+        request_parts_add_line(head, "Host", url->host_field);
     for (size_t i = 0; i < transfer->extra_count; i++)
-        add_line(head, transfer->extra[i].name, transfer->extra[i].value);
+        request_parts_add_line(head, transfer->extra[i].name, transfer->extra[i].value);
     if (!marks.user_agent)
-        add_line(head, "User-Agent", transfer->client->user_agent);
+        request_parts_add_line(head, "User-Agent", transfer->client->user_agent);
     if (transfer->decompress && !marks.accept_encoding)
-        add_line(head, "Accept-Encoding", ENCODINGS);
+        request_parts_add_line(head, "Accept-Encoding", ENCODINGS);
     if (transfer->headers)
         buffer_append(head, transfer->headers->lines.data ? transfer->headers->lines.data : "",
                       transfer->headers->lines.length);

@@ -60,9 +60,9 @@ struct http_server *http_server_create(struct loop *loop, const struct http_serv
     return NULL;
 }
 
-void http_server_judge(struct http_server *server, const struct http_judge *judge)
+void http_server_set_access(struct http_server *server, const struct http_access *access)
 {
-    server->judge = *judge;
+    server->access = *access;
 }
 
 int http_server_port(const struct http_server *server)
@@ -72,7 +72,7 @@ int http_server_port(const struct http_server *server)
 
 static void report_stopped(struct work *work)
 {
-    struct http_server *server = OWNER_OF(work, struct http_server, report);
+    struct http_server *server = CONTAINER_OF(work, struct http_server, report);
     void (*stopped)(void *data) = server->stopped;
     server->stopped = NULL;
     loop_disarm(server->loop, &server->limit);
@@ -86,7 +86,7 @@ void server_check_stopped(struct http_server *server)
         loop_defer(server->loop, &server->report);
 }
 
-static void close_all(struct http_server *server)
+static void server_close_all(struct http_server *server)
 {
     for (struct connection *connection = server->connections; connection; connection = connection->next)
         connection_close(connection);
@@ -94,7 +94,7 @@ static void close_all(struct http_server *server)
 
 static void limit_passed(struct timer *timer)
 {
-    close_all(OWNER_OF(timer, struct http_server, limit));
+    server_close_all(CONTAINER_OF(timer, struct http_server, limit));
 }
 
 void http_server_stop(struct http_server *server, int64_t limit_ms, void (*stopped)(void *data), void *data)
@@ -119,7 +119,7 @@ void http_server_destroy(struct http_server **server_pointer)
     *server_pointer = NULL;
     listener_close(server);
     server->stopped = NULL;
-    close_all(server);
+    server_close_all(server);
     while (server->connections)
         connection_free(server->connections);
     loop_disarm(server->loop, &server->limit);

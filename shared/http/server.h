@@ -1,4 +1,4 @@
-/* A small HTTP/1.1 server on a loop: metrics, health, and the doors that speak JSON or server-sent events.
+/* A small HTTP/1.1 server on a loop: metrics, health, and the APIs that speak JSON or server-sent events.
  *
  *      request read whole ---> handle ---> http_reply                                             whole answer
  *                                 |   `--> http_reply_begin, http_reply_write*, http_reply_end     stream
@@ -9,7 +9,7 @@
  * later, also after `left` has run: what is then said goes nowhere. Until then the request is the handler's.
  *
  * When a client has left. A reset or an error on the socket, of course; and also a FIN alone, as nginx, Go and hyper
- * judge it: a client that aborts closes its socket, and before our next write a FIN is all that shows of it. A client
+ * check it: a client that aborts closes its socket, and before our next write a FIN is all that shows of it. A client
  * that only ends its own sending (`printf ... | nc -N`) looks the same: it gets its answer where the handler has no
  * `left` callback, and everywhere where `half_close` is set.
  *
@@ -77,12 +77,12 @@ void http_server_route(struct http_server *server, const struct http_route *rout
 /* Judges each request when its headers are there, before any of its body is kept. `owner` may be set to the
  * budget_owner of who asks: the body is of its share. False: `st` says why; the request is
  * refused with it by `refuse` (NULL: http_reply_status), and the rest of its body is read and dropped. */
-struct http_judge {
+struct http_access {
     bool (*admits)(const struct http_request *request, uint64_t *owner, struct status *st, void *data);
     void (*refuse)(struct http_request *request, const struct status *st, void *data);
     void *data;
 };
-void http_server_judge(struct http_server *server, const struct http_judge *judge);
+void http_server_set_access(struct http_server *server, const struct http_access *access);
 
 int http_server_port(const struct http_server *server);
 

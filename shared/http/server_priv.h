@@ -27,7 +27,7 @@ struct http_server {
     struct loop *loop;
     struct http_server_options options;
     struct route_table *tables;
-    struct http_judge judge;
+    struct http_access access;
     struct sources *sources;
     bool checks_host;
 
@@ -161,7 +161,7 @@ void connection_free(struct connection *connection);
 /* Nobody would miss an answer. */
 bool connection_is_resting(const struct connection *connection);
 /* Looks at what was seen so far: is the client gone? */
-void connection_judge(struct connection *connection);
+void connection_check_peer(struct connection *connection);
 /* Goes on soon. */
 void connection_continue(struct connection *connection);
 /* The request has been read, or refused; its answer may be sent. */

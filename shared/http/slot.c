@@ -1,32 +1,32 @@
-/* A slot: what a transfer has while it runs, whoever carries it. */
+/* A slot: what a transfer has while it runs, with either transport. */
 #include "base/clock.h"
 #include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
 #include <string.h>
 
-#define SLOTS_KEPT_MAX 512         /* free ones, of each carrier */
+#define SLOTS_KEPT_MAX 512         /* free ones, of each transport */
 #define CONTENT_KEPT   (64u << 10) /* bytes of a gathered body's memory that a free slot keeps */
 
-/* What curl alone can do goes its way. */
-static const struct carrier *carrier_for(const struct http_client *client, const struct transfer *transfer)
+/* The direct transport cannot do these. */
+static const struct http_transport *transport_for(const struct http_client *client, const struct transfer *transfer)
 {
     bool needs_curl = transfer->redirects_max || client->proxy[0] || !transfer->url->plain ||
                       (client->options.http2 && transfer->url->secure);
-    return needs_curl ? &easy_carrier : &direct_carrier;
+    return needs_curl ? &curl_transport : &direct_transport;
 }
 
 struct http_slot *slot_take(struct http_client *client, const struct transfer *transfer)
 {
-    const struct carrier *carrier = carrier_for(client, transfer);
-    struct http_slot *slot = client->slots[carrier->kind];
+    const struct http_transport *transport = transport_for(client, transfer);
+    struct http_slot *slot = client->slots[transport->kind];
     if (slot) {
-        client->slots[carrier->kind] = slot->next;
-        client->slot_count[carrier->kind]--;
+        client->slots[transport->kind] = slot->next;
+        client->slot_count[transport->kind]--;
         return slot;
     }
-    slot = carrier->create(client);
-    slot->carrier = carrier;
+    slot = transport->create(client);
+    slot->transport = transport;
     slot->client = client;
     buffer_init(&slot->content, SIZE_MAX);
     return slot;
@@ -35,15 +35,15 @@ struct http_slot *slot_take(struct http_client *client, const struct transfer *t
 static void slot_destroy(struct http_slot *slot)
 {
     buffer_fini(&slot->content);
-    slot->carrier->destroy(slot);
+    slot->transport->destroy(slot);
 }
 
 void slot_give_back(struct http_slot *slot)
 {
     struct http_client *client = slot->client;
-    enum carrier_kind kind = slot->carrier->kind;
-    slot->carrier->rest(slot);
-    slot->lane->running--;
+    enum transport_kind kind = slot->transport->kind;
+    slot->transport->rest(slot);
+    slot->pool->running--;
     slot->transfer = NULL;
     if (client->slot_count[kind] == SLOTS_KEPT_MAX) {
         slot_destroy(slot);
@@ -69,11 +69,11 @@ void slots_destroy(struct http_client *client)
 
 /* ---- what is told of an answer ---------------------------------------------------------------------------------- */
 
-bool slot_head_came(struct http_slot *slot, int http_status, bool has_length, uint64_t length)
+bool slot_head_received(struct http_slot *slot, int http_status, bool has_length, uint64_t length)
 {
     struct transfer *transfer = slot->transfer;
     transfer->http_status = http_status;
-    tape_headers(transfer);
+    recorder_headers(transfer);
     if (has_length && length > transfer->response_max && strcmp(transfer->method, "HEAD") != 0)
         slot->too_large = true; /* known before a byte of it has come */
     else if (transfer->headers_received)
@@ -81,7 +81,7 @@ bool slot_head_came(struct http_slot *slot, int http_status, bool has_length, ui
     return transfer->state == TRANSFER_RUNNING && !slot->too_large;
 }
 
-bool slot_piece_came(struct http_slot *slot, const char *bytes, size_t size)
+bool slot_piece_received(struct http_slot *slot, const char *bytes, size_t size)
 {
     struct transfer *transfer = slot->transfer;
     transfer->active_ns = clock_now_ns();
@@ -90,7 +90,7 @@ bool slot_piece_came(struct http_slot *slot, const char *bytes, size_t size)
         return false;
     }
     transfer->received += size;
-    tape_piece(transfer, bytes, size);
+    recorder_piece(transfer, bytes, size);
     if (transfer->body_received)
         transfer->body_received(transfer, bytes, size);
     else

@@ -63,7 +63,7 @@ void sources_release(struct sources **sources_pointer)
 }
 
 /* IPv4 as it is written within IPv6, ::ffff:a.b.c.d, however it came. */
-static struct in6_addr source_address(const struct sockaddr *from)
+static struct in6_addr sources_source_address(const struct sockaddr *from)
 {
     struct in6_addr address = {0};
     if (from->sa_family == AF_INET) {
@@ -84,7 +84,7 @@ static struct source **sources_bucket(struct sources *sources, const struct in6_
 
 struct source *sources_join(struct sources *sources, const struct sockaddr *from)
 {
-    struct in6_addr address = source_address(from);
+    struct in6_addr address = sources_source_address(from);
     struct source **bucket = sources_bucket(sources, &address);
     pthread_mutex_lock(&sources->lock);
     struct source *source = *bucket;

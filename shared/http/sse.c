@@ -6,11 +6,11 @@
 
 static const char BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
-void sse_init(struct sse *sse, size_t event_max, bool (*event_came)(void *owner, const struct sse_event *event),
+void sse_init(struct sse *sse, size_t event_max, bool (*event_received)(void *owner, const struct sse_event *event),
               void *owner)
 {
     memset(sse, 0, sizeof *sse);
-    sse->event_came = event_came;
+    sse->event_received = event_received;
     sse->owner = owner;
     sse->event_max = event_max;
     sse->retry_ms = -1;
@@ -24,7 +24,7 @@ void sse_fini(struct sse *sse)
     buffer_fini(&sse->data);
 }
 
-static bool too_large(const struct sse *sse, struct status *st)
+static bool sse_too_large(const struct sse *sse, struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "an event of the stream has more than %zu bytes", sse->event_max);
 }
@@ -44,14 +44,14 @@ static void set_retry(struct sse *sse, const char *value, size_t size)
     sse->retry_ms = ms;
 }
 
-static bool take_field(struct sse *sse, const char *name, size_t name_size, const char *value, size_t size,
-                       struct status *st)
+static bool sse_take_field(struct sse *sse, const char *name, size_t name_size, const char *value, size_t size,
+                           struct status *st)
 {
     if (name_size == 4 && memcmp(name, "data", 4) == 0) {
         buffer_append(&sse->data, value, size);
         buffer_put(&sse->data, '\n');
         sse->has_data = true;
-        return !sse->data.failed || too_large(sse, st);
+        return !sse->data.failed || sse_too_large(sse, st);
     }
     if (name_size == 5 && memcmp(name, "event", 5) == 0) {
         size_t kept = size < sizeof sse->type ? size : sizeof sse->type - 1;
@@ -68,7 +68,7 @@ static bool take_field(struct sse *sse, const char *name, size_t name_size, cons
     return true; /* other fields are passed over */
 }
 
-static bool dispatch(struct sse *sse)
+static bool sse_dispatch(struct sse *sse)
 {
     bool go_on = true;
     if (sse->has_data) {
@@ -77,7 +77,7 @@ static bool dispatch(struct sse *sse)
                                   .data = buffer_text(&sse->data),
                                   .size = sse->data.length,
                                   .id = sse->id};
-        go_on = sse->event_came(sse->owner, &event);
+        go_on = sse->event_received(sse->owner, &event);
     }
     buffer_clear(&sse->data);
     sse->type[0] = '\0';
@@ -87,7 +87,7 @@ static bool dispatch(struct sse *sse)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
-static bool take_line(struct sse *sse, const char *line, size_t size, struct status *st)
+static bool sse_take_line(struct sse *sse, const char *line, size_t size, struct status *st)
 {
     if (!sse->begun) {
         sse->begun = true;
@@ -97,18 +97,18 @@ static bool take_line(struct sse *sse, const char *line, size_t size, struct sta
         }
     }
     if (size == 0)
-        return dispatch(sse);
+        return sse_dispatch(sse);
     const char *colon = memchr(line, ':', size);
     if (!colon)
-        return take_field(sse, line, size, "", 0, st);
+        return sse_take_field(sse, line, size, "", 0, st);
     const char *value = colon + 1, *end = line + size;
     if (value < end && *value == ' ')
         value++;
-    return take_field(sse, line, (size_t)(colon - line), value, (size_t)(end - value), st);
+    return sse_take_field(sse, line, (size_t)(colon - line), value, (size_t)(end - value), st);
 }
 
 /* The first LF or CR, or `end`. */
-static const char *line_end(const char *at, const char *end)
+static const char *sse_line_end(const char *at, const char *end)
 {
     const char *lf = memchr(at, '\n', (size_t)(end - at));
     const char *cr = memchr(at, '\r', (size_t)((lf ? lf : end) - at));
@@ -120,8 +120,8 @@ static bool finish_line(struct sse *sse, const char *rest, size_t size, struct s
 {
     buffer_append(&sse->line, rest, size);
     if (sse->line.failed)
-        return too_large(sse, st);
-    bool good = take_line(sse, sse->line.data, sse->line.length, st);
+        return sse_too_large(sse, st);
+    bool good = sse_take_line(sse, sse->line.data, sse->line.length, st);
     buffer_clear(&sse->line);
     return good;
 }
@@ -135,13 +135,13 @@ bool sse_feed(struct sse *sse, const char *bytes, size_t size, struct status *st
         sse->after_cr = false;
         if (at == end)
             return true;
-        const char *stop = line_end(at, end);
+        const char *stop = sse_line_end(at, end);
         size_t length = (size_t)(stop - at);
         if (stop == end) {
             buffer_append(&sse->line, at, length);
-            return !sse->line.failed || too_large(sse, st);
+            return !sse->line.failed || sse_too_large(sse, st);
         }
-        if (sse->line.length ? !finish_line(sse, at, length, st) : !take_line(sse, at, length, st))
+        if (sse->line.length ? !finish_line(sse, at, length, st) : !sse_take_line(sse, at, length, st))
             return false;
         sse->after_cr = *stop == '\r';
         at = stop + 1;

@@ -1,6 +1,6 @@
 /* Server-sent events, read as they arrive: https://html.spec.whatwg.org/multipage/server-sent-events.html §9.2.6.
  *
- *      sse_init(&sse, 1 << 20, event_came, owner);
+ *      sse_init(&sse, 1 << 20, event_received, owner);
  *      while (bytes come)
  *          if (!sse_feed(&sse, bytes, size, &st))
  *              ...
@@ -30,7 +30,7 @@ struct sse_event {
 
 struct sse {
     /* False ends the reading: sse_feed returns false at once and leaves its status alone. */
-    bool (*event_came)(void *owner, const struct sse_event *event);
+    bool (*event_received)(void *owner, const struct sse_event *event);
     void *owner;
     struct buffer line; /* the beginning of a line whose end has not come */
     struct buffer data; /* of the event that is being read */
@@ -44,11 +44,11 @@ struct sse {
 };
 
 /* `event_max` bounds the bytes of a line and of an event's data. */
-void sse_init(struct sse *sse, size_t event_max, bool (*event_came)(void *owner, const struct sse_event *event),
+void sse_init(struct sse *sse, size_t event_max, bool (*event_received)(void *owner, const struct sse_event *event),
               void *owner);
 void sse_fini(struct sse *sse);
 
-/* False where a bound is passed (RESOURCE_EXHAUSTED in `st`) or event_came said so; then only sse_fini is left. */
+/* False where a bound is passed (RESOURCE_EXHAUSTED in `st`) or event_received said so; then only sse_fini is left. */
 bool sse_feed(struct sse *sse, const char *bytes, size_t size, struct status *st);
 
 #endif

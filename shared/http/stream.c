@@ -19,7 +19,7 @@ void http_reply_begin(struct http_request *request, int http_status, const char 
 }
 
 /* What was sent stays in front until half of the memory is such. */
-static void make_room(struct http_request *request)
+static void stream_make_room(struct http_request *request)
 {
     if (request->out_sent < SENT_KEPT || request->out_sent < request->out.length / 2)
         return;
@@ -48,7 +48,7 @@ void http_reply_write(struct http_request *request, const void *bytes, size_t si
     assert(request->reply == REPLY_STREAMING);
     if (request->bodyless)
         return;
-    make_room(request);
+    stream_make_room(request);
     if (request->chunked)
         write_chunk_size(&request->out, size);
     buffer_append(&request->out, bytes, size);

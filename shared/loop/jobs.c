@@ -111,7 +111,7 @@ bool job_is_over(const struct job *job)
 
 static void job_ended(struct work *work)
 {
-    struct job *job = OWNER_OF(work, struct job, work);
+    struct job *job = CONTAINER_OF(work, struct job, work);
     job->ended(job);
 }
 

@@ -79,7 +79,7 @@ void loop_on_held(struct loop *loop, void (*held)(const struct loop *loop, int64
     loop->held_data = data;
 }
 
-static void wake(struct loop *loop)
+static void loop_wake(struct loop *loop)
 {
     uint64_t one = 1;
     ssize_t written = write(loop->wake_fd, &one, sizeof one);
@@ -168,7 +168,7 @@ void loop_post(struct loop *loop, struct work *work)
     while (
         !atomic_compare_exchange_weak_explicit(&loop->posted, &head, work, memory_order_release, memory_order_relaxed));
     if (!head)
-        wake(loop);
+        loop_wake(loop);
 }
 
 static void run_posted(struct loop *loop)
@@ -188,7 +188,7 @@ static void run_posted(struct loop *loop)
     }
 }
 
-bool loop_is_late(const struct loop *loop)
+bool loop_should_yield(const struct loop *loop)
 {
     return loop->running && clock_now_ns() - loop->entered_ns >= LOOP_LATE_NS;
 }
@@ -196,8 +196,8 @@ bool loop_is_late(const struct loop *loop)
 static void run_deferred(struct loop *loop)
 {
     for (int i = 0; loop->deferred_first; i++) {
-        if ((i == LOOP_DEFERS_MAX && loop->running) || loop_is_late(loop)) {
-            wake(loop);
+        if ((i == LOOP_DEFERS_MAX && loop->running) || loop_should_yield(loop)) {
+            loop_wake(loop);
             return;
         }
         struct work *work = loop->deferred_first;
@@ -233,7 +233,7 @@ void loop_arm(struct loop *loop, struct timer *timer, int64_t at_ns)
     timers_set(&loop->timers, timer, at_ns);
     if (at_ns < loop->asleep_until_ns) {
         loop->asleep_until_ns = at_ns;
-        wake(loop);
+        loop_wake(loop);
     }
 }
 
@@ -258,7 +258,7 @@ static void run_timers(struct loop *loop)
 
 /* ---- sockets ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t slot_take(struct loop *loop)
+static uint32_t loop_slot_take(struct loop *loop)
 {
     for (uint32_t i = 0; i < loop->slot_room; i++) {
         uint32_t place = (loop->slot_hint + i) % loop->slot_room;
@@ -286,7 +286,7 @@ bool loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events)
     bool fresh = watch->slot == 0;
     assert(fresh || watch->fd == fd);
     if (fresh) {
-        watch->slot = slot_take(loop) + 1;
+        watch->slot = loop_slot_take(loop) + 1;
         watch->fd = fd;
         loop->slots[watch->slot - 1].watch = watch;
     }
@@ -311,7 +311,7 @@ void loop_unwatch(struct loop *loop, struct watch *watch)
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
-int64_t loop_looked_ns(const struct loop *loop)
+int64_t loop_polled_ns(const struct loop *loop)
 {
     assert(current == loop);
     return loop->looked_ns;
@@ -346,7 +346,7 @@ static int wait_ms(const struct loop *loop, int64_t now_ns)
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static void *run(void *data)
+static void *loop_run(void *data)
 {
     struct loop *loop = data;
     struct epoll_event events[LOOP_EVENTS_MAX];
@@ -374,7 +374,7 @@ bool loop_start(struct loop *loop, struct status *st)
     assert(!loop->running);
     loop->running = true;
     atomic_store(&loop->stopping, false);
-    int error = pthread_create(&loop->thread, NULL, run, loop);
+    int error = pthread_create(&loop->thread, NULL, loop_run, loop);
     if (error) {
         loop->running = false;
         return fail(st, RESOURCE_EXHAUSTED, "no thread for loop %u: errno %d", loop->index, error);
@@ -391,14 +391,14 @@ void loop_stop(struct loop *loop)
     if (!loop->running)
         return;
     atomic_store(&loop->stopping, true);
-    wake(loop);
+    loop_wake(loop);
     pthread_join(loop->thread, NULL);
     loop->running = false;
 }
 
 /* ---- virtual time ----------------------------------------------------------------------------------------------- */
 
-static void visit(struct loop *loop)
+static void loop_visit(struct loop *loop)
 {
     struct epoll_event events[LOOP_EVENTS_MAX];
     for (;;) {
@@ -418,11 +418,11 @@ void loop_step(struct loop *loop, int64_t ms)
 {
     assert(!loop->running);
     int64_t until_ns = clock_now_ns() + ms * NS_PER_MS;
-    visit(loop);
+    loop_visit(loop);
     for (int64_t next_ns; (next_ns = timers_next_ns(&loop->timers)) <= until_ns;) {
         if (next_ns > clock_now_ns())
             clock_step(next_ns - clock_now_ns());
-        visit(loop);
+        loop_visit(loop);
     }
     if (until_ns > clock_now_ns())
         clock_step(until_ns - clock_now_ns());

@@ -15,7 +15,7 @@
 #ifndef RENGA_LOOP_LOOP_H
 #define RENGA_LOOP_LOOP_H
 
-#include "base/owner.h" /* callbacks are told of what is embedded, and find by it who embeds */
+#include "base/container_of.h" /* callbacks get the embedded member and find its container */
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -89,11 +89,11 @@ void loop_unwatch(struct loop *loop, struct watch *watch);
 
 /* From inside a loop with a thread: this visit has lasted 2 ms, so what is left should be deferred. Deferred work that
  * is left then runs in the next visit, after other threads and sockets had their turn. */
-bool loop_is_late(const struct loop *loop);
+bool loop_should_yield(const struct loop *loop);
 
 /* From inside the loop: when its thread last looked at the sockets. What had happened to one by then, its `ready` has
  * been told. 0 where there is no such thread. */
-int64_t loop_looked_ns(const struct loop *loop);
+int64_t loop_polled_ns(const struct loop *loop);
 
 /* From inside the loop: after each visit `held` is told, inside the loop, for how long other visits had to wait. NULL:
  * not measured, and the clock is not read. */

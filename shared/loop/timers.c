@@ -7,7 +7,7 @@
 
 #define TIMERS_ROOM_FIRST 64
 
-static void put(struct timers *timers, size_t place, struct timer *timer)
+static void timers_put(struct timers *timers, size_t place, struct timer *timer)
 {
     timers->heap[place] = timer;
     timer->place = place;
@@ -16,10 +16,10 @@ static void put(struct timers *timers, size_t place, struct timer *timer)
 static void sift_up(struct timers *timers, size_t place, struct timer *timer)
 {
     while (place > 1 && timers->heap[place / 2]->at_ns > timer->at_ns) {
-        put(timers, place, timers->heap[place / 2]);
+        timers_put(timers, place, timers->heap[place / 2]);
         place /= 2;
     }
-    put(timers, place, timer);
+    timers_put(timers, place, timer);
 }
 
 static void sift_down(struct timers *timers, size_t place, struct timer *timer)
@@ -32,13 +32,13 @@ static void sift_down(struct timers *timers, size_t place, struct timer *timer)
             child++;
         if (timers->heap[child]->at_ns >= timer->at_ns)
             break;
-        put(timers, place, timers->heap[child]);
+        timers_put(timers, place, timers->heap[child]);
         place = child;
     }
-    put(timers, place, timer);
+    timers_put(timers, place, timer);
 }
 
-static void settle(struct timers *timers, size_t place, struct timer *timer)
+static void timers_settle(struct timers *timers, size_t place, struct timer *timer)
 {
     if (place > 1 && timers->heap[place / 2]->at_ns > timer->at_ns)
         sift_up(timers, place, timer);
@@ -56,7 +56,7 @@ void timers_set(struct timers *timers, struct timer *timer, int64_t at_ns)
 {
     timer->at_ns = at_ns;
     if (timer->place) {
-        settle(timers, timer->place, timer);
+        timers_settle(timers, timer->place, timer);
         return;
     }
     if (timers->count + 1 >= timers->room) {
@@ -77,7 +77,7 @@ void timers_remove(struct timers *timers, struct timer *timer)
     timer->place = 0;
     struct timer *last = timers->heap[timers->count--];
     if (last != timer)
-        settle(timers, place, last);
+        timers_settle(timers, place, last);
 }
 
 int64_t timers_next_ns(const struct timers *timers)

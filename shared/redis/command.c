@@ -3,7 +3,7 @@
 #define LINE_MAX_BYTES 32 /* a sign, a number, the line's end */
 
 /* Printed by hand: a batch has hundreds of parts. */
-static void write_line(struct buffer *out, char sign, size_t number)
+static void command_write_line(struct buffer *out, char sign, size_t number)
 {
     char line[LINE_MAX_BYTES], *at = line + sizeof line;
     *--at = '\n';
@@ -18,12 +18,12 @@ static void write_line(struct buffer *out, char sign, size_t number)
 
 void redis_command_begin(struct buffer *out, size_t count)
 {
-    write_line(out, '*', count);
+    command_write_line(out, '*', count);
 }
 
 void redis_command_part(struct buffer *out, const void *bytes, size_t size)
 {
-    write_line(out, '$', size);
+    command_write_line(out, '$', size);
     if (size)
         buffer_append(out, bytes, size);
     buffer_append(out, "\r\n", 2);

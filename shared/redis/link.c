@@ -26,7 +26,7 @@ struct redis_link {
     char read[READ_SIZE];
 };
 
-static bool lost(const struct redis_link *link, struct status *st, const char *why)
+static bool link_lost(const struct redis_link *link, struct status *st, const char *why)
 {
     char place[REDIS_PLACE_MAX];
     return fail(st, UNAVAILABLE, "Redis at %s %s", redis_target_place(link->options.target, place), why);
@@ -43,23 +43,23 @@ static bool wait_for(struct redis_link *link, short events, int64_t deadline_ns,
     for (;;) {
         int64_t left_ns = until_ns - clock_now_ns();
         if (left_ns <= 0)
-            return lost(link, st, "does not answer in time");
+            return link_lost(link, st, "does not answer in time");
         int ready = poll(&watched, 1, (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS));
         if (ready > 0)
             return true;
         if (ready < 0 && errno != EINTR)
-            return lost(link, st, "cannot be waited for");
+            return link_lost(link, st, "cannot be waited for");
     }
 }
 
-static bool again(void)
+static bool link_again(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-static ssize_t send_some(struct redis_link *link, const char *bytes, size_t size, short *events)
+static ssize_t link_send_some(struct redis_link *link, const char *bytes, size_t size, short *events)
 {
     *events = POLLOUT;
     if (link->tls != NULL)
@@ -94,14 +94,14 @@ bool redis_link_send(struct redis_link *link, int64_t deadline_ns, struct status
     size_t sent = 0;
     short events;
     if (link->out.failed)
-        return lost(link, st, "is told more than there is memory for here");
+        return link_lost(link, st, "is told more than there is memory for here");
     link->busy_ms = redis_link_busy_ms(link->out.length);
     while (sent < link->out.length) {
-        ssize_t size = send_some(link, link->out.data + sent, link->out.length - sent, &events);
+        ssize_t size = link_send_some(link, link->out.data + sent, link->out.length - sent, &events);
         if (size > 0)
             sent += (size_t)size;
-        else if (size == 0 || !again())
-            return lost(link, st, "has closed the connection");
+        else if (size == 0 || !link_again())
+            return link_lost(link, st, "has closed the connection");
         else if (!wait_for(link, events, deadline_ns, st))
             return false;
     }
@@ -116,7 +116,7 @@ struct redis_reply *redis_link_reply(struct redis_link *link, int64_t deadline_n
     for (;;) {
         if (!redis_replies_next(link->replies, &reply)) {
             redis_reply_free(&reply);
-            lost(link, st, "does not speak as Redis does");
+            link_lost(link, st, "does not speak as Redis does");
             return NULL;
         }
         if (reply != NULL)
@@ -124,8 +124,8 @@ struct redis_reply *redis_link_reply(struct redis_link *link, int64_t deadline_n
         ssize_t size = receive_some(link, &events);
         if (size > 0 && redis_replies_feed(link->replies, link->read, (size_t)size))
             continue;
-        if (size >= 0 || !again()) {
-            lost(link, st, size > 0 ? "does not speak as Redis does" : "has closed the connection");
+        if (size >= 0 || !link_again()) {
+            link_lost(link, st, size > 0 ? "does not speak as Redis does" : "has closed the connection");
             return NULL;
         }
         if (!wait_for(link, events, deadline_ns, st))
@@ -135,8 +135,8 @@ struct redis_reply *redis_link_reply(struct redis_link *link, int64_t deadline_n
 
 /* ---- the way there ----------------------------------------------------------------------------------------------- */
 
-static bool find(const struct redis_link *link, struct sockaddr_storage *address, socklen_t *size, int64_t deadline_ns,
-                 struct status *st)
+static bool link_find(const struct redis_link *link, struct sockaddr_storage *address, socklen_t *size,
+                      int64_t deadline_ns, struct status *st)
 {
     if (redis_target_address(link->options.target, address, size))
         return true;
@@ -145,16 +145,16 @@ static bool find(const struct redis_link *link, struct sockaddr_storage *address
     while (lookup != NULL && !(done = redis_lookup_done(lookup, address, size)) && clock_now_ns() < deadline_ns)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_UP_MS * NS_PER_MS}, NULL);
     if (lookup == NULL)
-        return lost(link, st, "has a name that cannot be looked up: too many lookups hang");
+        return link_lost(link, st, "has a name that cannot be looked up: too many lookups hang");
     redis_lookup_drop(&lookup);
     if (!done)
-        return lost(link, st, "has a name that is not found in time");
-    return *size > 0 || lost(link, st, "has a name that is not found");
+        return link_lost(link, st, "has a name that is not found in time");
+    return *size > 0 || link_lost(link, st, "has a name that is not found");
 }
 
 /* A connection that waits for its next use is asked for by TCP, and is given up after two seconds: whoever uses it then
- * does not have to find out. What is under way has its own patience (wait_for): a Redis at work may take nothing in. */
-static void notice_silence(int fd)
+ * does not have to find out. What is under way has its own timeout (wait_for): a Redis at work may take nothing in. */
+static void detect_silence(int fd)
 {
     static const struct {
         int level, name, value;
@@ -168,28 +168,28 @@ static void notice_silence(int fd)
         setsockopt(fd, settings[i].level, settings[i].name, &settings[i].value, sizeof settings[i].value);
 }
 
-static bool connect_to(struct redis_link *link, int64_t deadline_ns, struct status *st)
+static bool link_connect_to(struct redis_link *link, int64_t deadline_ns, struct status *st)
 {
     int yes = 1, error = 0;
     socklen_t size, error_size = sizeof error;
     struct sockaddr_storage address;
-    if (!find(link, &address, &size, deadline_ns, st))
+    if (!link_find(link, &address, &size, deadline_ns, st))
         return false;
     link->fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (link->fd < 0)
-        return lost(link, st, "cannot be reached: there is no socket left");
+        return link_lost(link, st, "cannot be reached: there is no socket left");
     if (connect(link->fd, (const struct sockaddr *)&address, size) != 0 && errno != EINPROGRESS)
-        return lost(link, st, "cannot be reached");
+        return link_lost(link, st, "cannot be reached");
     if (!wait_for(link, POLLOUT, deadline_ns, st))
         return false;
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0 || error != 0)
-        return lost(link, st, "cannot be reached");
+        return link_lost(link, st, "cannot be reached");
     setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    notice_silence(link->fd);
+    detect_silence(link->fd);
     return true;
 }
 
-static bool greet(struct redis_link *link, int64_t deadline_ns, struct status *st)
+static bool redis_link_handshake(struct redis_link *link, int64_t deadline_ns, struct status *st)
 {
     short events;
     if (!link->options.target->tls)
@@ -197,12 +197,12 @@ static bool greet(struct redis_link *link, int64_t deadline_ns, struct status *s
     link->tls = redis_tls_create(&link->options, link->fd, st);
     if (link->tls == NULL)
         return false;
-    while (redis_tls_greet(link->tls, &events) != 0) {
-        if (!again() && redis_tls_distrusts(link->tls))
+    while (redis_tls_handshake(link->tls, &events) != 0) {
+        if (!link_again() && redis_tls_distrusts(link->tls))
             return fail(st, UNAUTHENTICATED, "the certificate of Redis at %s is not to be trusted, or another's",
                         link->options.target->host);
-        if (!again())
-            return lost(link, st, "refuses TLS");
+        if (!link_again())
+            return link_lost(link, st, "refuses TLS");
         if (!wait_for(link, events, deadline_ns, st))
             return false;
     }
@@ -220,7 +220,7 @@ struct redis_link *redis_link_open(const struct redis_link_options *options, int
     link->options = *options;
     link->fd = -1;
     buffer_init(&link->out, options->request_max);
-    if (!connect_to(link, deadline_ns, st) || !greet(link, deadline_ns, st))
+    if (!link_connect_to(link, deadline_ns, st) || !redis_link_handshake(link, deadline_ns, st))
         redis_link_close(&link);
     return link;
 }

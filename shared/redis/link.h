@@ -28,8 +28,9 @@ struct redis_link_options {
     const char *authorities, *certificate, *key;
 };
 
-/* Looked up and connected, with TLS greeted; no command was sent. `deadline_ns` is of clock_now_ns. NULL: it failed.
- * FAILED_PRECONDITION where a file cannot be read, UNAUTHENTICATED where the peer's certificate is not right. */
+/* Looked up and connected, after the TLS handshake; no command was sent. `deadline_ns` is of clock_now_ns. NULL: it
+ * failed. FAILED_PRECONDITION where a file cannot be read, UNAUTHENTICATED where the peer's certificate is not right.
+ */
 struct redis_link *redis_link_open(const struct redis_link_options *options, int64_t deadline_ns, struct status *st);
 void redis_link_close(struct redis_link **link);
 

@@ -13,7 +13,7 @@ struct redis_tls {
     SSL *connection;
 };
 
-static bool load(SSL_CTX *context, const struct redis_link_options *options, struct status *st)
+static bool link_tls_load(SSL_CTX *context, const struct redis_link_options *options, struct status *st)
 {
     if (options->authorities == NULL)
         SSL_CTX_set_default_verify_paths(context);
@@ -40,7 +40,7 @@ struct redis_tls *redis_tls_create(const struct redis_link_options *options, int
 {
     struct redis_tls *tls = calloc(1, sizeof *tls);
     bool made = tls != NULL && (tls->context = SSL_CTX_new(TLS_client_method())) != NULL;
-    if (made && !load(tls->context, options, st)) {
+    if (made && !link_tls_load(tls->context, options, st)) {
         ERR_clear_error();
         redis_tls_destroy(&tls);
         return NULL;
@@ -72,7 +72,7 @@ void redis_tls_destroy(struct redis_tls **tls)
 }
 
 /* What OpenSSL wants, as a socket would say it. */
-static ssize_t outcome(const struct redis_tls *tls, int result, short *events)
+static ssize_t link_tls_outcome(const struct redis_tls *tls, int result, short *events)
 {
     if (result > 0)
         return result;
@@ -91,19 +91,19 @@ static int within_int(size_t size)
     return size > 1 << 20 ? 1 << 20 : (int)size;
 }
 
-int redis_tls_greet(struct redis_tls *tls, short *events)
+int redis_tls_handshake(struct redis_tls *tls, short *events)
 {
-    return outcome(tls, SSL_do_handshake(tls->connection), events) > 0 ? 0 : -1;
+    return link_tls_outcome(tls, SSL_do_handshake(tls->connection), events) > 0 ? 0 : -1;
 }
 
 ssize_t redis_tls_recv(struct redis_tls *tls, void *bytes, size_t size, short *events)
 {
-    return outcome(tls, SSL_read(tls->connection, bytes, within_int(size)), events);
+    return link_tls_outcome(tls, SSL_read(tls->connection, bytes, within_int(size)), events);
 }
 
 ssize_t redis_tls_send(struct redis_tls *tls, const void *bytes, size_t size, short *events)
 {
-    return outcome(tls, SSL_write(tls->connection, bytes, within_int(size)), events);
+    return link_tls_outcome(tls, SSL_write(tls->connection, bytes, within_int(size)), events);
 }
 
 bool redis_tls_distrusts(const struct redis_tls *tls)

@@ -9,16 +9,16 @@
 
 struct redis_tls;
 
-/* Not greeted yet. NULL: FAILED_PRECONDITION, with the file that is not right. */
+/* Before the handshake. NULL: FAILED_PRECONDITION, with the file that is not right. */
 struct redis_tls *redis_tls_create(const struct redis_link_options *options, int fd, struct status *st);
 void redis_tls_destroy(struct redis_tls **tls);
 
 /* As connect, recv and send: -1 with EAGAIN where `events` (of poll) have to be awaited first. */
-int redis_tls_greet(struct redis_tls *tls, short *events);
+int redis_tls_handshake(struct redis_tls *tls, short *events);
 ssize_t redis_tls_recv(struct redis_tls *tls, void *bytes, size_t size, short *events);
 ssize_t redis_tls_send(struct redis_tls *tls, const void *bytes, size_t size, short *events);
 
-/* Whether the greeting failed over the peer's certificate. */
+/* Whether the handshake failed over the peer's certificate. */
 bool redis_tls_distrusts(const struct redis_tls *tls);
 
 #endif

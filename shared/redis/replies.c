@@ -31,7 +31,8 @@ static void free_reply(void *object)
 }
 
 /* NULL, and out of the tree, where memory is out: hiredis then gives up the connection. */
-static struct redis_reply *make(const redisReadTask *task, enum redis_reply_kind kind, const char *bytes, size_t size)
+static struct redis_reply *replies_make(const redisReadTask *task, enum redis_reply_kind kind, const char *bytes,
+                                        size_t size)
 {
     struct redis_reply *reply = malloc(sizeof *reply + size + 1);
     if (!reply)
@@ -47,11 +48,11 @@ static struct redis_reply *make(const redisReadTask *task, enum redis_reply_kind
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t size)
 {
-    return make(task,
-                task->type == REDIS_REPLY_STRING  ? REDIS_VALUE
-                : task->type == REDIS_REPLY_ERROR ? REDIS_REFUSAL
-                                                  : REDIS_OTHER,
-                bytes, size);
+    return replies_make(task,
+                        task->type == REDIS_REPLY_STRING  ? REDIS_VALUE
+                        : task->type == REDIS_REPLY_ERROR ? REDIS_REFUSAL
+                                                          : REDIS_OTHER,
+                        bytes, size);
 }
 
 /* A list may claim any length before a byte of it has come. */
@@ -61,7 +62,7 @@ static void *make_array(const redisReadTask *task, int count)
     if (count < 0 || (size_t)count > replies->list_max)
         return NULL;
     struct redis_reply **list = calloc((size_t)count + 1, sizeof(struct redis_reply *));
-    struct redis_reply *reply = list ? make(task, REDIS_LIST, NULL, 0) : NULL;
+    struct redis_reply *reply = list ? replies_make(task, REDIS_LIST, NULL, 0) : NULL;
     if (!reply) {
         free(list);
         return NULL;
@@ -73,7 +74,7 @@ static void *make_array(const redisReadTask *task, int count)
 
 static void *make_integer(const redisReadTask *task, long long value)
 {
-    struct redis_reply *reply = make(task, REDIS_NUMBER, NULL, 0);
+    struct redis_reply *reply = replies_make(task, REDIS_NUMBER, NULL, 0);
     if (reply)
         reply->number = value;
     return reply;
@@ -81,7 +82,7 @@ static void *make_integer(const redisReadTask *task, long long value)
 
 static void *make_nil(const redisReadTask *task)
 {
-    return make(task, REDIS_OTHER, NULL, 0);
+    return replies_make(task, REDIS_OTHER, NULL, 0);
 }
 
 static redisReplyObjectFunctions functions = {

@@ -18,14 +18,14 @@ struct reading {
     struct status *st;
 };
 
-static bool refuse(struct reading *reading, const char *what)
+static bool target_refuse(struct reading *reading, const char *what)
 {
     return fail(reading->st, INVALID_ARGUMENT,
                 "%s: %s; what is right looks like redis://:PASSWORD@HOST:6379/0 or unix:/run/redis/redis.sock",
                 reading->option, what);
 }
 
-static int hex(char digit)
+static int target_hex(char digit)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     const char *at = digit ? strchr(digits, digit) : NULL;
@@ -33,13 +33,13 @@ static int hex(char digit)
 }
 
 /* Percent-decodes; false where it does not fit, or would contain a NUL. */
-static bool decode(const char *text, size_t size, char *word)
+static bool target_decode(const char *text, size_t size, char *word)
 {
     size_t length = 0;
     for (size_t i = 0; i < size; i++) {
         int byte = (unsigned char)text[i];
         if (text[i] == '%') {
-            int high = i + 2 < size ? hex(text[i + 1]) : -1, low = i + 2 < size ? hex(text[i + 2]) : -1;
+            int high = i + 2 < size ? target_hex(text[i + 1]) : -1, low = i + 2 < size ? target_hex(text[i + 2]) : -1;
             byte = high < 0 || low < 0 ? 0 : high << 4 | low;
             i += 2;
         }
@@ -55,15 +55,15 @@ static bool read_entrance(struct reading *reading, const char *text, size_t size
 {
     const char *colon = memchr(text, ':', size);
     if (!colon)
-        return refuse(reading, "before the '@' stands no ':PASSWORD'");
+        return target_refuse(reading, "before the '@' stands no ':PASSWORD'");
     struct redis_target *target = reading->target;
     size_t user = (size_t)(colon - text);
-    if (!decode(text, user, target->user) || !decode(colon + 1, size - user - 1, target->password))
-        return refuse(reading, "the user or password is too long, or not percent-encoded as it should be");
+    if (!target_decode(text, user, target->user) || !target_decode(colon + 1, size - user - 1, target->password))
+        return target_refuse(reading, "the user or password is too long, or not percent-encoded as it should be");
     return true;
 }
 
-static bool read_number(const char *text, const char *end, int max, int *number)
+static bool target_read_number(const char *text, const char *end, int max, int *number)
 {
     long value = 0;
     if (text == end)
@@ -84,37 +84,37 @@ static bool read_place(struct reading *reading, const char *text, const char *en
         host = text + 1;
         host_end = memchr(text, ']', (size_t)(end - text));
         if (!host_end)
-            return refuse(reading, "the '[' of the address has no ']'");
+            return target_refuse(reading, "the '[' of the address has no ']'");
     }
     const char *port = !host_end ? end : *host_end == ']' ? host_end + 1 : host_end;
     host_end = host_end ? host_end : end;
     if (host == host_end || host_end - host >= REDIS_HOST_MAX)
-        return refuse(reading, "the host is empty or too long");
+        return target_refuse(reading, "the host is empty or too long");
     memcpy(target->host, host, (size_t)(host_end - host));
     target->port = PORT_DEFAULT;
     if (port == end)
         return true;
-    if (*port != ':' || !read_number(port + 1, end, 65535, &target->port) || !target->port)
-        return refuse(reading, "the port is no number from 1 to 65535");
+    if (*port != ':' || !target_read_number(port + 1, end, 65535, &target->port) || !target->port)
+        return target_refuse(reading, "the port is no number from 1 to 65535");
     return true;
 }
 
-static bool read_url(struct reading *reading, const char *place)
+static bool target_read_url(struct reading *reading, const char *place)
 {
     const char *end = place + strlen(place), *at = strrchr(place, '@');
     if (at && !read_entrance(reading, place, (size_t)(at - place)))
         return false;
     place = at ? at + 1 : place;
     const char *slash = strchr(place, '/');
-    if (slash && slash[1] && !read_number(slash + 1, end, DATABASE_MAX, &reading->target->database))
-        return refuse(reading, "the database behind the '/' is no number");
+    if (slash && slash[1] && !target_read_number(slash + 1, end, DATABASE_MAX, &reading->target->database))
+        return target_refuse(reading, "the database behind the '/' is no number");
     return read_place(reading, place, slash ? slash : end);
 }
 
-static bool read_path(struct reading *reading, const char *path)
+static bool target_read_path(struct reading *reading, const char *path)
 {
     if (*path != '/' || strlen(path) >= REDIS_PATH_MAX)
-        return refuse(reading, "the path of the socket is not absolute, or too long");
+        return target_refuse(reading, "the path of the socket is not absolute, or too long");
     memcpy(reading->target->path, path, strlen(path) + 1);
     return true;
 }
@@ -124,11 +124,11 @@ bool redis_target_parse(const char *option, const char *url, struct redis_target
     struct reading reading = {option, target, st};
     memset(target, 0, sizeof *target);
     if (strncmp(url, "unix:", 5) == 0)
-        return read_path(&reading, url + 5);
+        return target_read_path(&reading, url + 5);
     target->tls = strncmp(url, "rediss://", 9) == 0;
     if (!target->tls && strncmp(url, "redis://", 8) != 0)
-        return refuse(&reading, "it does not begin with redis://");
-    return read_url(&reading, url + (target->tls ? 9 : 8));
+        return target_refuse(&reading, "it does not begin with redis://");
+    return target_read_url(&reading, url + (target->tls ? 9 : 8));
 }
 
 bool redis_target_word(char word[REDIS_WORD_MAX], const char *text, size_t size)
@@ -151,7 +151,8 @@ const char *redis_target_place(const struct redis_target *target, char place[RED
 
 /* ---- the name ---------------------------------------------------------------------------------------------------- */
 
-static bool find(const char *host, const char *port, int flags, struct sockaddr_storage *address, socklen_t *size)
+static bool target_find(const char *host, const char *port, int flags, struct sockaddr_storage *address,
+                        socklen_t *size)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags}, *found = NULL;
     if (getaddrinfo(host, port, &hints, &found) != 0)
@@ -173,7 +174,7 @@ bool redis_target_address(const struct redis_target *target, struct sockaddr_sto
         return true;
     }
     snprintf(port, sizeof port, "%d", target->port);
-    return find(target->host, port, AI_NUMERICHOST, address, size);
+    return target_find(target->host, port, AI_NUMERICHOST, address, size);
 }
 
 /* Held by who waits for it and by its thread: getaddrinfo cannot be called back. */
@@ -188,19 +189,19 @@ struct redis_lookup {
 /* Each has a thread, which sleeps on where nobody waits for it any more: a name server that hangs would gather them. */
 static _Atomic unsigned lookups;
 
-static void release(struct redis_lookup *lookup)
+static void target_release(struct redis_lookup *lookup)
 {
     if (atomic_fetch_sub(&lookup->holders, 1) == 1)
         free(lookup);
 }
 
-static void *look_up(void *data)
+static void *target_look_up(void *data)
 {
     struct redis_lookup *lookup = data;
-    if (!find(lookup->host, lookup->port, 0, &lookup->address, &lookup->size))
+    if (!target_find(lookup->host, lookup->port, 0, &lookup->address, &lookup->size))
         lookup->size = 0;
     atomic_store(&lookup->done, true);
-    release(lookup);
+    target_release(lookup);
     atomic_fetch_sub(&lookups, 1);
     return NULL;
 }
@@ -216,7 +217,7 @@ struct redis_lookup *redis_lookup_start(const struct redis_target *target)
     atomic_init(&lookup->holders, 2);
     memcpy(lookup->host, target->host, sizeof lookup->host);
     snprintf(lookup->port, sizeof lookup->port, "%d", target->port);
-    if (pthread_create(&thread, NULL, look_up, lookup) != 0) {
+    if (pthread_create(&thread, NULL, target_look_up, lookup) != 0) {
         free(lookup);
         atomic_fetch_sub(&lookups, 1);
         return NULL;
@@ -237,6 +238,6 @@ bool redis_lookup_done(struct redis_lookup *lookup, struct sockaddr_storage *add
 void redis_lookup_drop(struct redis_lookup **lookup)
 {
     if (*lookup)
-        release(*lookup);
+        target_release(*lookup);
     *lookup = NULL;
 }

@@ -326,7 +326,7 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
     return NULL;
 }
 
-static const struct key *key_named(const struct table *table, const char *tenant, const char *name)
+static const struct key *auth_key_named(const struct table *table, const char *tenant, const char *name)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct rpc_principal *principal = &table->keys[i].principal;
@@ -348,7 +348,7 @@ static const struct key *key_owning(const struct table *table, const char *name)
 
 /* Two keys may have the same name (an old key and its successor), but each has its own copy of it. A replaced key keeps
  * its rights for calls that began with it. A principal that has travelled is known by its names alone. */
-static const struct key *key_of(const struct rpc_auth *auth, const struct rpc_principal *principal)
+static const struct key *auth_key_of(const struct rpc_auth *auth, const struct rpc_principal *principal)
 {
     const struct table *now = table_now(auth), *table = now;
     do {
@@ -356,18 +356,18 @@ static const struct key *key_of(const struct rpc_auth *auth, const struct rpc_pr
         if (key)
             return key;
     } while ((table = table->older));
-    return key_named(now, principal->tenant, principal->name);
+    return auth_key_named(now, principal->tenant, principal->name);
 }
 
 const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name)
 {
-    const struct key *key = key_named(table_now(auth), tenant, name);
+    const struct key *key = auth_key_named(table_now(auth), tenant, name);
     return key ? &key->principal : NULL;
 }
 
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right)
 {
-    const struct key *key = auth ? key_of(auth, principal) : NULL;
+    const struct key *key = auth ? auth_key_of(auth, principal) : NULL;
     for (size_t i = 0; key && i < key->method_count; i++)
         if (strcmp(key->methods[i], right) == 0 || strcmp(key->methods[i], "*") == 0)
             return true;
@@ -388,13 +388,13 @@ static bool is_limited(const struct key *key, const struct rpc_principal *princi
 
 bool rpc_auth_is_limited(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope)
 {
-    return auth && is_limited(key_of(auth, principal), principal, scope);
+    return auth && is_limited(auth_key_of(auth, principal), principal, scope);
 }
 
 bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
                       const char *name)
 {
-    const struct key *key = auth ? key_of(auth, principal) : NULL;
+    const struct key *key = auth ? auth_key_of(auth, principal) : NULL;
     if (!auth || !is_limited(key, principal, scope))
         return true;
     for (size_t i = 0; key && i < key->method_count; i++)

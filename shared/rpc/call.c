@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "loop/jobs.h"
 #include "rpc/details.h"
-#include "rpc/exchange.h"
 #include "rpc/observe.h"
+#include "rpc/outbound.h"
 #include "rpc/traces.h"
 
 #include <assert.h>
@@ -146,7 +146,7 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
 }
 
 /* gRPC refuses the whole answer because of a single other byte, and values may come from a client. */
-bool rpc_metadata_may_travel(const char *key, const void *bytes, size_t size)
+bool rpc_metadata_is_sendable(const char *key, const void *bytes, size_t size)
 {
     const char *value = bytes;
     size_t length = strlen(key);
@@ -162,7 +162,7 @@ static bool add_metadata(struct rpc_call *call, struct rpc_metadata_item **list,
                          size_t size)
 {
     size_t whole = strlen(key) + size;
-    if (call->metadata_size + whole > CALL_METADATA_MAX || !rpc_metadata_may_travel(key, value, size))
+    if (call->metadata_size + whole > CALL_METADATA_MAX || !rpc_metadata_is_sendable(key, value, size))
         return false;
     struct rpc_metadata_item *item = arena_zalloc(&call->arena, sizeof *item);
     char *key_copy = arena_strdup(&call->arena, key);
@@ -203,7 +203,7 @@ bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void
     return true;
 }
 
-/* Of a call that was cut the client has a status already, to which the handler's details do not belong. */
+/* Of a call that was aborted the client has a status already, to which the handler's details do not belong. */
 static void send_details(struct rpc_call *call)
 {
     const void *bytes = NULL;
@@ -219,15 +219,15 @@ static bool is_our_fault(enum status_code code)
     return code == INTERNAL || code == UNKNOWN || code == DATA_LOSS;
 }
 
-static void end(struct rpc_call *call)
+static void call_end(struct rpc_call *call)
 {
     call->ended = true;
     call->on_cancel = NULL;
     call->on_writable = NULL;
     call->trace_is_used |= call->children != NULL;
     while (call->children) {
-        struct rpc_exchange *child = call->children;
-        rpc_exchange_detach(child);
+        struct rpc_outbound *child = call->children;
+        rpc_outbound_detach(child);
         child->ops->cancel(child);
     }
     if (is_our_fault(call->status.code))
@@ -245,7 +245,7 @@ void rpc_fail(struct rpc_call *call, const struct status *status)
 {
     assert(!call->ended && status->code != OK);
     call->status = *status;
-    end(call);
+    call_end(call);
 }
 
 void rpc_fail_with(struct rpc_call *call, enum status_code code, const char *format, ...)
@@ -272,17 +272,17 @@ void rpc_fail_field(struct rpc_call *call, const char *field, const char *format
 void rpc_call_finish(struct rpc_call *call)
 {
     assert(!call->ended);
-    end(call);
+    call_end(call);
 }
 
 /* ---- replies ----------------------------------------------------------------------------------------------------- */
 
-/* The runtime itself ends the call. A handler in the middle of its stream is cut instead: it cannot know yet, may go on
- * to send, and ends the call when it hears of it. */
-static void refuse(struct rpc_call *call, const struct status *status)
+/* The runtime itself ends the call. A handler in the middle of its stream is aborted instead: it cannot know yet, may
+ * go on to send, and ends the call when it hears of it. */
+static void call_refuse(struct rpc_call *call, const struct status *status)
 {
     if (call->method->server_streams)
-        call->ops->cut(call, status);
+        call->ops->abort(call, status);
     else
         rpc_fail(call, status);
 }
@@ -297,11 +297,11 @@ static bool may_send(struct rpc_call *call, size_t size)
     else if (call->queued_bytes && call->queued_bytes + size > RPC_SEND_QUEUE_MAX)
         fail(&st, RESOURCE_EXHAUSTED, "the client reads too slowly: %zu bytes wait for it", call->queued_bytes);
     if (st.code != OK)
-        refuse(call, &st);
+        call_refuse(call, &st);
     return st.code == OK;
 }
 
-static void committed(struct rpc_call *call, size_t size)
+static void call_committed(struct rpc_call *call, size_t size)
 {
     call->queued_bytes += size;
     call->sent_bytes += size;
@@ -314,7 +314,7 @@ void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size)
     if (call->cancelled || !may_send(call, size))
         return;
     memcpy(call->ops->reserve(call, size), bytes, size);
-    committed(call, size);
+    call_committed(call, size);
 }
 
 static void replied(const ProtobufCMessage *message, void *data)
@@ -328,13 +328,13 @@ static void replied(const ProtobufCMessage *message, void *data)
             return;
         if (streams || !call->ops->pass || !call->ops->pass(call, message, size))
             protobuf_c_message_pack(message, call->ops->reserve(call, size));
-        committed(call, size);
+        call_committed(call, size);
     } else if (!message && !streams) {
         rpc_fail_with(call, INTERNAL, "the handler ended without an answer");
         return;
     }
     if (!streams || !message)
-        end(call);
+        call_end(call);
 }
 
 void rpc_call_sent(struct rpc_call *call, size_t size)
@@ -355,7 +355,7 @@ static const ProtobufCMethodDescriptor *method_of(const struct rpc_call *call)
     return &call->service->descriptor->methods[call->method->index];
 }
 
-static void handle(struct rpc_call *call, const ProtobufCMessage *message)
+static void call_handle(struct rpc_call *call, const ProtobufCMessage *message)
 {
     const struct log_context *before = log_enter(&call->log);
     call->service->invoke(call->service, call->method->index, message, replied, call);
@@ -369,7 +369,7 @@ void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size)
     if (!call->method->client_streams) {
         ProtobufCMessage *message = rpc_unpack(method_of(call)->input, bytes, size, &call->arena, &st);
         if (message)
-            handle(call, message);
+            call_handle(call, message);
         else
             rpc_fail(call, &st);
         return;
@@ -378,21 +378,21 @@ void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size)
     arena_init(&passing, NULL, 0, call->memory_max);
     ProtobufCMessage *message = rpc_unpack(method_of(call)->input, bytes, size, &passing, &st);
     if (message)
-        handle(call, message);
+        call_handle(call, message);
     else
         rpc_fail(call, &st);
     arena_fini(&passing);
 }
 
-void rpc_call_hand(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
+void rpc_call_deliver_message(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
 {
     call->received_bytes += size;
-    handle(call, message);
+    call_handle(call, message);
 }
 
 void rpc_call_deliver_end(struct rpc_call *call)
 {
-    handle(call, NULL);
+    call_handle(call, NULL);
 }
 
 typedef void (*service_function)(ProtobufCService *service, const ProtobufCMessage *input, ProtobufCClosure closure,
@@ -413,7 +413,7 @@ void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const 
 
 static void tell_handler(struct work *work)
 {
-    struct rpc_call *call = OWNER_OF(work, struct rpc_call, cancel_work);
+    struct rpc_call *call = CONTAINER_OF(work, struct rpc_call, cancel_work);
     void (*on_cancel)(struct rpc_call *, void *) = call->on_cancel;
     call->on_cancel = NULL;
     if (call->ended || !on_cancel)
@@ -434,13 +434,13 @@ void rpc_call_on_cancel(struct rpc_call *call, void (*cancelled)(struct rpc_call
     }
 }
 
-void rpc_call_cut(struct rpc_call *call, enum status_code code)
+void rpc_call_abort(struct rpc_call *call, enum status_code code)
 {
     if (call->ended || call->cancelled)
         return;
     call->cancelled = true;
     call->status.code = code;
-    for (struct rpc_exchange *child = call->children, *next; child; child = next) {
+    for (struct rpc_outbound *child = call->children, *next; child; child = next) {
         next = child->next;
         child->ops->cancel(child);
     }

@@ -2,7 +2,7 @@
  * Private to shared/rpc.
  *
  *      begun --deliver--> in the handler --reply, fail--> ended --> the transport sends the status, then rpc_call_fini
- *        '------------------ cut (client gone, deadline, shutdown) ---- the handler still ends it ----' */
+ *        '---------------- abort (client gone, deadline, shutdown) ---- the handler still ends it ----' */
 #ifndef RENGA_RPC_CALL_H
 #define RENGA_RPC_CALL_H
 
@@ -22,8 +22,8 @@ struct rpc_call_ops {
     void (*commit)(struct rpc_call *call);
     /* Sends `call->status` after all messages; the call is the transport's from now on. */
     void (*end)(struct rpc_call *call);
-    /* Answers the client with `status` at once and cuts the call; its handler has still to end it. */
-    void (*cut)(struct rpc_call *call, const struct status *status);
+    /* Answers the client with `status` at once and aborts the call; its handler has still to end it. */
+    void (*abort)(struct rpc_call *call, const struct status *status);
     const void *(*metadata)(const struct rpc_call *call, const char *key, size_t *size);
     const char *(*peer)(struct rpc_call *call);
 };
@@ -51,7 +51,7 @@ struct rpc_call {
     size_t metadata_size;
     const struct rpc_detail *details; /* that the handler added, newest first */
     size_t details_size;
-    struct rpc_exchange *children;
+    struct rpc_outbound *children;
 
     void *data;
     void (*on_cancel)(struct rpc_call *call, void *data);
@@ -77,7 +77,7 @@ void rpc_call_fini(struct rpc_call *call);
  * handed to the handler. */
 void rpc_call_deliver(struct rpc_call *call, const uint8_t *bytes, size_t size);
 /* The same of a message that is in the call's arena, of `size` bytes in packed form. */
-void rpc_call_hand(struct rpc_call *call, const ProtobufCMessage *message, size_t size);
+void rpc_call_deliver_message(struct rpc_call *call, const ProtobufCMessage *message, size_t size);
 /* The client has sent its last message of a stream. */
 void rpc_call_deliver_end(struct rpc_call *call);
 
@@ -87,13 +87,13 @@ void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size);
 void rpc_call_finish(struct rpc_call *call);
 
 /* The caller does not wait for the answer any more: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE. */
-void rpc_call_cut(struct rpc_call *call, enum status_code code);
+void rpc_call_abort(struct rpc_call *call, enum status_code code);
 
 /* `size` bytes have left the queue. */
 void rpc_call_sent(struct rpc_call *call, size_t size);
 
 /* Whether a piece of metadata may be sent: gRPC refuses a whole batch because of a single invalid piece. */
-bool rpc_metadata_may_travel(const char *key, const void *value, size_t size);
+bool rpc_metadata_is_sendable(const char *key, const void *value, size_t size);
 
 /* protobuf-c's allocator on an arena. */
 ProtobufCAllocator rpc_arena_allocator(struct arena *arena);

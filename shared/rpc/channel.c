@@ -20,7 +20,7 @@
 #define STREAM_WINDOW      (1 << 20) /* bytes on their way to a peer that does not read */
 #define RESOLVE_MIN_MS     1000      /* dns is asked again at most this often */
 
-static grpc_arg integer(const char *key, int value)
+static grpc_arg channel_integer(const char *key, int value)
 {
     return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
 }
@@ -37,21 +37,22 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
     int64_t keepalive_ms = options->keepalive_ms ? options->keepalive_ms : KEEPALIVE_OURS_MS;
     grpc_arg arguments[18] = {
         string(GRPC_ARG_SERVICE_CONFIG, config),
-        integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
-        integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
-        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
-        integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
-        integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
-        integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS, (int)keepalive_ms),
-        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms > TIMEOUT_OTHERS_MS ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
-        integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+        channel_integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
+        channel_integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_FIRST_MS),
+        channel_integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
+        channel_integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, BACKOFF_MAX_MS),
+        channel_integer(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, RESOLVE_MIN_MS),
+        channel_integer(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
+        channel_integer(GRPC_ARG_KEEPALIVE_TIME_MS, (int)keepalive_ms),
+        channel_integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                        keepalive_ms > TIMEOUT_OTHERS_MS ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
+        channel_integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
         /* Core's own measure of the way widens a stream's window with all that comes, read or not: to any size. */
-        integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
-        integer(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
-        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),
-        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)message_max),
-        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+        channel_integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        channel_integer(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
+        channel_integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),
+        channel_integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)message_max),
+        channel_integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
     };
     size_t count = 15;
     if (options->authority) {
@@ -96,7 +97,7 @@ void rpc_channel_destroy(struct rpc_channel **channel_pointer)
     free(channel);
 }
 
-static void destroy_stub(ProtobufCService *service)
+static void channel_destroy_stub(ProtobufCService *service)
 {
     struct remote_stub *stub = (struct remote_stub *)service;
     free(stub->registered);
@@ -118,7 +119,7 @@ ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCS
         fatal("rpc.memory", "no memory for a stub");
     for (size_t i = 0; i < count; i++)
         registered[i] = grpc_channel_register_call(channel->grpc, methods[i].path, NULL, NULL);
-    stub->base = (ProtobufCService){.descriptor = service, .invoke = remote_invoke, .destroy = destroy_stub};
+    stub->base = (ProtobufCService){.descriptor = service, .invoke = remote_invoke, .destroy = channel_destroy_stub};
     stub->channel = channel;
     stub->methods = methods;
     stub->registered = registered;

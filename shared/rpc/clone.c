@@ -87,7 +87,7 @@ static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count
 }
 
 /* What is as it is where nothing was sent. */
-static bool is_empty(ProtobufCType type, const void *value)
+static bool clone_is_empty(ProtobufCType type, const void *value)
 {
     uint64_t number = 0;
     switch (type) {
@@ -133,7 +133,7 @@ static bool clone_field(struct clone *clone, const ProtobufCFieldDescriptor *fie
             return true;
         }
     }
-    if ((chosen || !is_empty(field->type, value)) && !count_one(clone))
+    if ((chosen || !clone_is_empty(field->type, value)) && !count_one(clone))
         return false;
     return is_number(field->type) || clone_value(clone, field->type, value);
 }

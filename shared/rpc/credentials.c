@@ -120,7 +120,7 @@ static struct {
     bool running;
 } watcher = {.lock = PTHREAD_MUTEX_INITIALIZER, .emptied = PTHREAD_COND_INITIALIZER};
 
-static bool write_all(int fd, const char *text)
+static bool credentials_write_all(int fd, const char *text)
 {
     for (size_t left = text ? strlen(text) : 0; left > 0;) {
         ssize_t written = write(fd, text, left);
@@ -140,7 +140,7 @@ static bool copy_put(int *fd, unsigned generation, const char *first, const char
     struct timespec times[2] = {{.tv_sec = generation}, {.tv_sec = generation}};
     if (copy < 0)
         return false;
-    bool put = fchmod(copy, 0600) == 0 && write_all(copy, first) && write_all(copy, second) &&
+    bool put = fchmod(copy, 0600) == 0 && credentials_write_all(copy, first) && credentials_write_all(copy, second) &&
                futimens(copy, times) == 0 && (*fd < 0 || dup3(copy, *fd, O_CLOEXEC) >= 0);
     if (put && *fd < 0) {
         *fd = copy;

@@ -84,8 +84,8 @@ size_t rpc_details_encode(const struct status *st, const struct rpc_detail *adde
 /* ---- Decoding --------------------------------------------------------------------------------------------------- */
 
 /* The last field `number` of a message that has this type; false where there is none. */
-static bool find(const uint8_t *bytes, size_t size, uint32_t number, enum rpc_wire_type type,
-                 struct rpc_wire_field *found)
+static bool details_find(const uint8_t *bytes, size_t size, uint32_t number, enum rpc_wire_type type,
+                         struct rpc_wire_field *found)
 {
     struct rpc_wire wire = rpc_wire_over(bytes, size);
     struct rpc_wire_field field;
@@ -99,7 +99,7 @@ static bool find(const uint8_t *bytes, size_t size, uint32_t number, enum rpc_wi
     return any && !wire.error;
 }
 
-static void take_text(const struct rpc_wire_field *field, char *out, size_t room)
+static void details_take_text(const struct rpc_wire_field *field, char *out, size_t room)
 {
     const char *text = (const char *)field->bytes;
     if (!text_is_clean(text, field->size))
@@ -113,11 +113,11 @@ static void take_retry_info(const uint8_t *bytes, size_t size, struct status *st
 {
     struct rpc_wire_field delay, part;
     int64_t ms = 0;
-    if (!find(bytes, size, RETRY_INFO_DELAY, RPC_WIRE_BYTES, &delay))
+    if (!details_find(bytes, size, RETRY_INFO_DELAY, RPC_WIRE_BYTES, &delay))
         return;
-    if (find(delay.bytes, delay.size, DURATION_SECONDS, RPC_WIRE_VARINT, &part))
+    if (details_find(delay.bytes, delay.size, DURATION_SECONDS, RPC_WIRE_VARINT, &part))
         ms = part.value > INT32_MAX ? INT32_MAX : (int64_t)part.value * 1000;
-    if (find(delay.bytes, delay.size, DURATION_NANOS, RPC_WIRE_VARINT, &part) && part.value < 1000000000)
+    if (details_find(delay.bytes, delay.size, DURATION_NANOS, RPC_WIRE_VARINT, &part) && part.value < 1000000000)
         ms += (int64_t)(part.value + 999999) / 1000000;
     st->retry_after_ms = ms > INT32_MAX ? INT32_MAX : (int32_t)ms;
 }
@@ -129,17 +129,18 @@ static void take_bad_request(const uint8_t *bytes, size_t size, struct status *s
     struct rpc_wire_field field, name;
     while (rpc_wire_next(&wire, &field)) {
         if (field.number == BAD_REQUEST_VIOLATION && field.type == RPC_WIRE_BYTES &&
-            find(field.bytes, field.size, VIOLATION_FIELD, RPC_WIRE_BYTES, &name)) {
-            take_text(&name, st->field, sizeof st->field);
+            details_find(field.bytes, field.size, VIOLATION_FIELD, RPC_WIRE_BYTES, &name)) {
+            details_take_text(&name, st->field, sizeof st->field);
             return;
         }
     }
 }
 
-static void take_detail(const uint8_t *bytes, size_t size, struct status *st)
+static void details_take_detail(const uint8_t *bytes, size_t size, struct status *st)
 {
     struct rpc_wire_field url, value;
-    if (!find(bytes, size, ANY_TYPE_URL, RPC_WIRE_BYTES, &url) || !find(bytes, size, ANY_VALUE, RPC_WIRE_BYTES, &value))
+    if (!details_find(bytes, size, ANY_TYPE_URL, RPC_WIRE_BYTES, &url) ||
+        !details_find(bytes, size, ANY_VALUE, RPC_WIRE_BYTES, &value))
         return;
     if (url.size == sizeof retry_info_url - 1 && memcmp(url.bytes, retry_info_url, url.size) == 0)
         take_retry_info(value.bytes, value.size, st);
@@ -155,8 +156,8 @@ void rpc_details_decode(const void *details, size_t size, struct status *st)
         if (field.type != RPC_WIRE_BYTES)
             continue;
         if (field.number == STATUS_DETAILS)
-            take_detail(field.bytes, field.size, st);
+            details_take_detail(field.bytes, field.size, st);
         else if (field.number == STATUS_MESSAGE && st->text[0] == '\0')
-            take_text(&field, st->text, sizeof st->text);
+            details_take_text(&field, st->text, sizeof st->text);
     }
 }

@@ -6,7 +6,7 @@
  *        |        (a GOAWAY that lets calls finish), or have seen the health by then. Over when no client is connected,
  *        |        all ages are up and no call runs
  *        |
- *      cutting -- only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
+ *      aborting - only at the limit: calls that still run are answered UNAVAILABLE, and the answers may leave
  *        |
  *      shutting - gRPC core asks the connected clients to leave, and after a moment closes the connections; `drained`
  *                 runs
@@ -28,29 +28,29 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define LOOK_EVERY_MS    50
+#define DRAIN_POLL_MS    50
 #define QUIET_MS         300 /* no connection and no call for this long: no client is left */
 #define AGE_JITTER       1.1 /* core spreads the ages of connections by ten per cent */
 #define AGE_MARGIN_MS    500
 #define LEAVE_MS         500   /* of the limit, at the least, for services to leave after all ages are up */
 #define NO_AGE_MS        10000 /* connections without an age: by then their clients know our health */
-#define CUT_LOOK_MS      5
-#define CUT_MOMENT_MS    500 /* for answers to leave, and again for connections to close by themselves */
+#define ABORT_POLL_MS    5
+#define ABORT_MOMENT_MS  500 /* for answers to leave, and again for connections to close by themselves */
 #define FINISH_LIMIT_SEC 10  /* rpc_server_destroy waits this long for core and handlers */
 
-enum drain_state { DRAIN_WAITING, DRAIN_CUTTING, DRAIN_SHUTTING };
+enum drain_state { DRAIN_WAITING, DRAIN_ABORTING, DRAIN_SHUTTING };
 
 struct drain {
     struct rpc_server *server;
-    int64_t began_ns, limit_ns, desert_ns, ages_up_ns, quiet_since_ns, moment_ns;
+    int64_t began_ns, limit_ns, idle_ns, ages_up_ns, quiet_since_ns, moment_ns;
     enum drain_state state;
     struct timer look;
     struct rpc_tag shut;
-    void (*deserted)(void *data); /* NULL once it was called */
+    void (*no_new_calls)(void *data); /* NULL once it was called */
     void (*drained)(void *data);
     void *data;
-    _Atomic unsigned lanes_to_cut;
-    struct work begin_work, cut_work;
+    _Atomic unsigned shards_to_abort;
+    struct work begin_work, abort_work;
     pthread_mutex_t lock; /* guards is_shut, for a thread that waits */
     pthread_cond_t changed;
     bool is_shut;
@@ -63,7 +63,7 @@ struct socket_count {
 };
 
 /* True if `address`, the local end of a socket, is a listening address of this server. */
-static bool is_ours(const struct rpc_server *server, const struct sockaddr_storage *address, socklen_t size)
+static bool drain_is_ours(const struct rpc_server *server, const struct sockaddr_storage *address, socklen_t size)
 {
     if (address->ss_family == AF_INET)
         return ntohs(((const struct sockaddr_in *)address)->sin_port) == server->port;
@@ -96,7 +96,8 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
         socklen_t size = sizeof address, flag_size = sizeof(int);
         int listening = 0;
         if (entry->d_name[0] == '.' || getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
-            !is_ours(server, &address, size) || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &flag_size) != 0)
+            !drain_is_ours(server, &address, size) ||
+            getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &flag_size) != 0)
             continue;
         if (!listening && is_connected(fd))
             count.connections++;
@@ -111,8 +112,8 @@ static struct socket_count walk_sockets(const struct rpc_server *server, bool sh
 
 static void core_shut(struct rpc_tag *tag, bool ok)
 {
-    struct drain *drain = OWNER_OF(tag, struct drain, shut);
-    loop_disarm(drain->server->lanes[0].loop, &drain->look);
+    struct drain *drain = CONTAINER_OF(tag, struct drain, shut);
+    loop_disarm(drain->server->shards[0].loop, &drain->look);
     log_info("rpc.drained", "port %d is closed after %lld ms", drain->server->port,
              (long long)((clock_now_ns() - drain->began_ns) / NS_PER_MS));
     pthread_mutex_lock(&drain->lock);
@@ -126,7 +127,7 @@ static void core_shut(struct rpc_tag *tag, bool ok)
 static void move_to(struct drain *drain, enum drain_state state)
 {
     drain->state = state;
-    drain->moment_ns = clock_now_ns() + CUT_MOMENT_MS * NS_PER_MS;
+    drain->moment_ns = clock_now_ns() + ABORT_MOMENT_MS * NS_PER_MS;
 }
 
 static void shut_core(struct drain *drain)
@@ -135,36 +136,36 @@ static void shut_core(struct drain *drain)
     move_to(drain, DRAIN_SHUTTING);
     atomic_store(&server->refusing, true);
     drain->shut.completed = core_shut;
-    grpc_server_shutdown_and_notify(server->grpc, server->lanes[0].cq, &drain->shut);
-    loop_arm_after(server->lanes[0].loop, &drain->look, CUT_LOOK_MS);
+    grpc_server_shutdown_and_notify(server->grpc, server->shards[0].cq, &drain->shut);
+    loop_arm_after(server->shards[0].loop, &drain->look, ABORT_POLL_MS);
 }
 
-static void all_cut(struct work *work)
+static void all_aborted(struct work *work)
 {
-    struct drain *drain = OWNER_OF(work, struct drain, cut_work);
+    struct drain *drain = CONTAINER_OF(work, struct drain, abort_work);
     drain->look.expired(&drain->look);
 }
 
-static void cut_lane(struct work *work)
+static void abort_shard(struct work *work)
 {
-    struct rpc_lane *lane = OWNER_OF(work, struct rpc_lane, cut_work);
-    rpc_health_end_watches(lane);
-    server_call_cut_all(lane);
-    if (atomic_fetch_sub(&lane->server->drain->lanes_to_cut, 1) == 1)
-        loop_post(lane->server->lanes[0].loop, &lane->server->drain->cut_work);
+    struct rpc_shard *shard = CONTAINER_OF(work, struct rpc_shard, abort_work);
+    rpc_health_end_watches(shard);
+    server_call_abort_all(shard);
+    if (atomic_fetch_sub(&shard->server->drain->shards_to_abort, 1) == 1)
+        loop_post(shard->server->shards[0].loop, &shard->server->drain->abort_work);
 }
 
-/* Ends the calls that still run in every lane. In loop 0. */
-static void cut(struct drain *drain)
+/* Ends the calls that still run in every shard. In loop 0. */
+static void abort_calls(struct drain *drain)
 {
     struct rpc_server *server = drain->server;
-    move_to(drain, DRAIN_CUTTING);
-    loop_disarm(server->lanes[0].loop, &drain->look);
-    drain->cut_work.run = all_cut;
-    atomic_store(&drain->lanes_to_cut, server->options.loop_count);
+    move_to(drain, DRAIN_ABORTING);
+    loop_disarm(server->shards[0].loop, &drain->look);
+    drain->abort_work.run = all_aborted;
+    atomic_store(&drain->shards_to_abort, server->options.loop_count);
     for (unsigned i = 0; i < server->options.loop_count; i++) {
-        server->lanes[i].cut_work.run = cut_lane;
-        loop_post(server->lanes[i].loop, &server->lanes[i].cut_work);
+        server->shards[i].abort_work.run = abort_shard;
+        loop_post(server->shards[i].loop, &server->shards[i].abort_work);
     }
 }
 
@@ -172,7 +173,7 @@ static unsigned calls_running(struct rpc_server *server)
 {
     unsigned running = 0;
     for (unsigned i = 0; i < server->options.loop_count; i++)
-        running += atomic_load_explicit(&server->lanes[i].busy, memory_order_relaxed);
+        running += atomic_load_explicit(&server->shards[i].busy, memory_order_relaxed);
     return running;
 }
 
@@ -180,16 +181,16 @@ static unsigned calls_unanswered(struct rpc_server *server)
 {
     unsigned unanswered = 0;
     for (unsigned i = 0; i < server->options.loop_count; i++)
-        unanswered += atomic_load_explicit(&server->lanes[i].unanswered, memory_order_relaxed);
+        unanswered += atomic_load_explicit(&server->shards[i].unanswered, memory_order_relaxed);
     return unanswered;
 }
 
-static void tell_deserted(struct drain *drain)
+static void report_idle(struct drain *drain)
 {
-    void (*deserted)(void *data) = drain->deserted;
-    drain->deserted = NULL;
-    if (deserted)
-        deserted(drain->data);
+    void (*no_new_calls)(void *data) = drain->no_new_calls;
+    drain->no_new_calls = NULL;
+    if (no_new_calls)
+        no_new_calls(drain->data);
 }
 
 static void look_while_waiting(struct drain *drain)
@@ -201,35 +202,35 @@ static void look_while_waiting(struct drain *drain)
     bool reachable = connected && now_ns < drain->ages_up_ns;
     if (running || reachable)
         drain->quiet_since_ns = now_ns;
-    if (!reachable || now_ns >= drain->desert_ns)
-        tell_deserted(drain);
+    if (!reachable || now_ns >= drain->idle_ns)
+        report_idle(drain);
     if (now_ns >= drain->limit_ns && running)
-        log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are cut");
+        log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are aborted");
     if (now_ns >= drain->limit_ns || now_ns - drain->quiet_since_ns >= QUIET_MS * NS_PER_MS)
-        cut(drain);
+        abort_calls(drain);
     else
-        loop_arm_after(server->lanes[0].loop, &drain->look, LOOK_EVERY_MS);
+        loop_arm_after(server->shards[0].loop, &drain->look, DRAIN_POLL_MS);
 }
 
-static void look(struct timer *timer)
+static void drain_look(struct timer *timer)
 {
-    struct drain *drain = OWNER_OF(timer, struct drain, look);
+    struct drain *drain = CONTAINER_OF(timer, struct drain, look);
     bool moment_over = clock_now_ns() >= drain->moment_ns;
     if (drain->state == DRAIN_WAITING)
         look_while_waiting(drain);
-    else if (drain->state == DRAIN_CUTTING && (moment_over || !calls_unanswered(drain->server)))
+    else if (drain->state == DRAIN_ABORTING && (moment_over || !calls_unanswered(drain->server)))
         shut_core(drain);
     else if (drain->state == DRAIN_SHUTTING && moment_over)
         grpc_server_cancel_all_calls(drain->server->grpc);
     else
-        loop_arm_after(drain->server->lanes[0].loop, timer, CUT_LOOK_MS);
+        loop_arm_after(drain->server->shards[0].loop, timer, ABORT_POLL_MS);
 }
 
-static void begin(struct work *work)
+static void drain_begin(struct work *work)
 {
-    struct drain *drain = OWNER_OF(work, struct drain, begin_work);
+    struct drain *drain = CONTAINER_OF(work, struct drain, begin_work);
     if (drain->state == DRAIN_WAITING)
-        look(&drain->look);
+        drain_look(&drain->look);
 }
 
 static struct drain *drain_create(struct rpc_server *server)
@@ -238,7 +239,7 @@ static struct drain *drain_create(struct rpc_server *server)
     if (!drain)
         fatal("rpc.memory", "no memory to drain");
     drain->server = server;
-    drain->look.expired = look;
+    drain->look.expired = drain_look;
     drain->began_ns = drain->quiet_since_ns = clock_now_ns();
     pthread_mutex_init(&drain->lock, NULL);
     pthread_cond_init(&drain->changed, NULL);
@@ -247,14 +248,14 @@ static struct drain *drain_create(struct rpc_server *server)
 
 /* Clients use a connection until its age is up, so services serve until then if the limit allows it. A shorter limit
  * is halved: calls that come in the second half find services that leave. */
-static int64_t when_deserted_ns(const struct drain *drain, int64_t limit_ms, int64_t last_ms)
+static int64_t drain_idle_ns(const struct drain *drain, int64_t limit_ms, int64_t last_ms)
 {
     int64_t half_ms = limit_ms / 2;
     bool fits = last_ms + LEAVE_MS <= limit_ms;
     return drain->began_ns + (fits && last_ms > half_ms ? last_ms : half_ms) * NS_PER_MS;
 }
 
-void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*no_new_calls)(void *data),
                       void (*drained)(void *data), void *data)
 {
     assert(server->started && !server->drain);
@@ -263,8 +264,8 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*desert
     drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
     int64_t last_ms = age_ms ? (int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS : NO_AGE_MS;
     drain->ages_up_ns = drain->began_ns + last_ms * NS_PER_MS;
-    drain->desert_ns = when_deserted_ns(drain, limit_ms, last_ms);
-    drain->deserted = deserted;
+    drain->idle_ns = drain_idle_ns(drain, limit_ms, last_ms);
+    drain->no_new_calls = no_new_calls;
     drain->drained = drained;
     drain->data = data;
     atomic_store(&server->leaving, true);
@@ -274,8 +275,8 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*desert
     struct socket_count sockets = walk_sockets(server, true);
     log_info("rpc.draining", "port %d: %u connections, at most %lld ms", server->port, sockets.connections,
              (long long)limit_ms);
-    drain->begin_work.run = begin;
-    loop_post(server->lanes[0].loop, &drain->begin_work);
+    drain->begin_work.run = drain_begin;
+    loop_post(server->shards[0].loop, &drain->begin_work);
 }
 
 bool rpc_drain_finish(struct rpc_server *server)
@@ -283,10 +284,10 @@ bool rpc_drain_finish(struct rpc_server *server)
     if (!server->drain)
         server->drain = drain_create(server);
     struct drain *drain = server->drain;
-    loop_enter(server->lanes[0].loop);
+    loop_enter(server->shards[0].loop);
     if (drain->state == DRAIN_WAITING)
-        cut(drain);
-    loop_leave(server->lanes[0].loop);
+        abort_calls(drain);
+    loop_leave(server->shards[0].loop);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += FINISH_LIMIT_SEC;

@@ -7,7 +7,7 @@
 struct drain;
 struct rpc_server;
 
-/* Shuts the server down without further patience and waits until gRPC core is done with it; false where that takes too
+/* Shuts the server down without further waiting and waits until gRPC core is done with it; false where that takes too
  * long, and core still holds it. Not from inside a loop. */
 bool rpc_drain_finish(struct rpc_server *server);
 void rpc_drain_free(struct drain *drain);

@@ -1,14 +1,14 @@
 #include "rpc/forwarded.h"
 
 #include "rpc/call.h"
-#include "rpc/exchange.h"
+#include "rpc/outbound.h"
 
 #include <stdio.h>
 #include <string.h>
 
-const struct rpc_principal *forwarded_caller(const struct rpc_exchange *exchange)
+const struct rpc_principal *forwarded_caller(const struct rpc_outbound *outbound)
 {
-    const struct rpc_client_call *call = exchange->call;
+    const struct rpc_client_call *call = outbound->call;
     const struct rpc_principal *caller = call->parent ? &call->parent->principal : call->principal;
     return caller && (caller->name[0] || caller->tenant[0]) ? caller : NULL;
 }

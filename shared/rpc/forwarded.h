@@ -14,10 +14,10 @@
 #define FORWARDED_KEY "renga-forwarded-bin"
 #define FORWARDED_MAX (RPC_AUTH_TENANT_MAX + 1 + RPC_AUTH_NAME_MAX) /* bytes */
 
-struct rpc_exchange;
+struct rpc_outbound;
 
-/* The client for which the exchange's call is made; NULL: the process calls for itself. */
-const struct rpc_principal *forwarded_caller(const struct rpc_exchange *exchange);
+/* The client for which the call is made; NULL: the process calls for itself. */
+const struct rpc_principal *forwarded_caller(const struct rpc_outbound *outbound);
 
 /* Writes the value of the key; its size. False if a name is too long or is not text. */
 bool forwarded_write(const struct rpc_principal *caller, char value[FORWARDED_MAX], size_t *size, struct status *st);

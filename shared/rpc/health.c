@@ -36,7 +36,7 @@ static enum health health_of(const struct rpc_server *server, const char *name)
 }
 
 /* The name asked for; false where the request cannot be read and the call has been failed. */
-static bool read_name(struct rpc_call *call, const void *bytes, size_t size, char name[HEALTH_NAME_MAX])
+static bool health_read_name(struct rpc_call *call, const void *bytes, size_t size, char name[HEALTH_NAME_MAX])
 {
     struct rpc_wire wire = rpc_wire_over(bytes, size);
     struct rpc_wire_field field;
@@ -56,23 +56,23 @@ static bool read_name(struct rpc_call *call, const void *bytes, size_t size, cha
     return !wire.error;
 }
 
-static void tell(struct rpc_call *call, enum health health)
+static void health_tell(struct rpc_call *call, enum health health)
 {
     uint8_t answer[] = {STATUS_TAG, (uint8_t)health};
     rpc_call_send_bytes(call, answer, sizeof answer);
 }
 
-static void check(struct rpc_lane *lane, struct rpc_call *call, const void *bytes, size_t size)
+static void health_check(struct rpc_shard *shard, struct rpc_call *call, const void *bytes, size_t size)
 {
     char name[HEALTH_NAME_MAX];
-    if (!read_name(call, bytes, size, name))
+    if (!health_read_name(call, bytes, size, name))
         return;
-    enum health health = health_of(lane->server, name);
+    enum health health = health_of(shard->server, name);
     if (health == HEALTH_SERVICE_UNKNOWN) {
         rpc_fail_with(call, NOT_FOUND, "no service '%s' here", name);
         return;
     }
-    tell(call, health);
+    health_tell(call, health);
     rpc_call_finish(call);
 }
 
@@ -92,51 +92,51 @@ static void watcher_left(struct rpc_call *call, void *data)
 
 static void look_at_watches(struct work *work)
 {
-    struct rpc_lane *lane = OWNER_OF(work, struct rpc_lane, watch_work);
-    atomic_store(&lane->watch_posted, false);
-    for (struct health_watch *watch = lane->watches, *next; watch; watch = next) {
+    struct rpc_shard *shard = CONTAINER_OF(work, struct rpc_shard, watch_work);
+    atomic_store(&shard->watch_posted, false);
+    for (struct health_watch *watch = shard->watches, *next; watch; watch = next) {
         next = watch->next;
-        enum health health = health_of(lane->server, watch->name);
+        enum health health = health_of(shard->server, watch->name);
         if (health != watch->told)
-            tell(watch->call, watch->told = health);
+            health_tell(watch->call, watch->told = health);
     }
 }
 
-static void begin_watch(struct rpc_lane *lane, struct rpc_call *call, const void *bytes, size_t size)
+static void begin_watch(struct rpc_shard *shard, struct rpc_call *call, const void *bytes, size_t size)
 {
     struct health_watch *watch = calloc(1, sizeof *watch);
     if (!watch) {
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for a watch");
         return;
     }
-    if (!read_name(call, bytes, size, watch->name)) {
+    if (!health_read_name(call, bytes, size, watch->name)) {
         free(watch);
         return;
     }
     watch->call = call;
-    watch->link = &lane->watches;
-    watch->next = lane->watches;
+    watch->link = &shard->watches;
+    watch->next = shard->watches;
     if (watch->next)
         watch->next->link = &watch->next;
-    lane->watches = watch;
+    shard->watches = watch;
     rpc_call_on_cancel(call, watcher_left, watch);
-    tell(call, watch->told = health_of(lane->server, watch->name));
+    health_tell(call, watch->told = health_of(shard->server, watch->name));
 }
 
 void rpc_health_changed(struct rpc_server *server)
 {
     for (unsigned i = 0; server->started && i < server->options.loop_count; i++) {
-        struct rpc_lane *lane = &server->lanes[i];
-        if (atomic_exchange(&lane->watch_posted, true))
+        struct rpc_shard *shard = &server->shards[i];
+        if (atomic_exchange(&shard->watch_posted, true))
             continue;
-        lane->watch_work.run = look_at_watches;
-        loop_post(lane->loop, &lane->watch_work);
+        shard->watch_work.run = look_at_watches;
+        loop_post(shard->loop, &shard->watch_work);
     }
 }
 
-void rpc_health_end_watches(struct rpc_lane *lane)
+void rpc_health_end_watches(struct rpc_shard *shard)
 {
-    for (struct health_watch *watch = lane->watches, *next; watch; watch = next) {
+    for (struct health_watch *watch = shard->watches, *next; watch; watch = next) {
         next = watch->next;
         struct rpc_call *call = watch->call;
         unwatch(watch);
@@ -144,5 +144,5 @@ void rpc_health_end_watches(struct rpc_lane *lane)
     }
 }
 
-const struct rpc_builtin rpc_health_check = {"grpc.health.v1.Health", "Check", check};
+const struct rpc_builtin rpc_health_check = {"grpc.health.v1.Health", "Check", health_check};
 const struct rpc_builtin rpc_health_watch = {"grpc.health.v1.Health", "Watch", begin_watch};

@@ -16,7 +16,7 @@ static void take_slice(struct rpc_incoming *incoming, grpc_slice slice)
     incoming->size = GRPC_SLICE_LENGTH(incoming->slice);
 }
 
-static grpc_slice joined(grpc_byte_buffer *buffer)
+static grpc_slice inflate_joined(grpc_byte_buffer *buffer)
 {
     if (buffer->data.raw.slice_buffer.count == 1)
         return grpc_slice_ref(buffer->data.raw.slice_buffer.slices[0]);
@@ -83,7 +83,7 @@ static bool decompress(grpc_compression_algorithm algorithm, grpc_slice packed, 
 /* Memory of what came in counts in the resource quota, and when its last piece goes core may start to reclaim. 1.51
  * does that only where it has been entered properly, as by this call; from within grpc_slice_unref it crashes. So a
  * buffer outlives the slices that were taken from it. */
-static void let_go(struct rpc_incoming *incoming)
+static void inflate_let_go(struct rpc_incoming *incoming)
 {
     if (incoming->buffer)
         grpc_byte_buffer_destroy(incoming->buffer);
@@ -97,10 +97,10 @@ bool rpc_incoming_take(struct rpc_incoming *incoming, grpc_byte_buffer **buffer_
     *buffer_pointer = NULL;
     grpc_compression_algorithm algorithm = buffer->data.raw.compression;
     bool in_pieces = buffer->data.raw.slice_buffer.count != 1;
-    grpc_slice slice = joined(buffer);
+    grpc_slice slice = inflate_joined(buffer);
     *incoming = (struct rpc_incoming){.compressed = algorithm != GRPC_COMPRESS_NONE, .buffer = buffer};
     if (in_pieces)
-        let_go(incoming);
+        inflate_let_go(incoming);
     if (!incoming->compressed) {
         take_slice(incoming, slice);
         return true;
@@ -108,7 +108,7 @@ bool rpc_incoming_take(struct rpc_incoming *incoming, grpc_byte_buffer **buffer_
     grpc_slice plain;
     bool ok = decompress(algorithm, slice, limit, &plain, st);
     grpc_slice_unref(slice);
-    let_go(incoming);
+    inflate_let_go(incoming);
     take_slice(incoming, plain);
     return ok;
 }
@@ -116,5 +116,5 @@ bool rpc_incoming_take(struct rpc_incoming *incoming, grpc_byte_buffer **buffer_
 void rpc_incoming_fini(struct rpc_incoming *incoming)
 {
     grpc_slice_unref(incoming->slice);
-    let_go(incoming);
+    inflate_let_go(incoming);
 }

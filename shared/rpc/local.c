@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "rpc/call.h"
 #include "rpc/clone.h"
-#include "rpc/exchange.h"
 #include "rpc/forwarded.h"
+#include "rpc/outbound.h"
 #include "rpc/runtime.h"
 #include "rpc/server.h"
 #include "rpc/traces.h"
@@ -37,7 +37,7 @@ struct packed {
 };
 
 struct local {
-    struct rpc_exchange base;                /* first */
+    struct rpc_outbound base;                /* first */
     struct rpc_call call;                    /* the handler's side */
     const ProtobufCMessage *request, *reply; /* clones; NULL: packed, or no message yet */
     struct packed *packed_request;
@@ -54,16 +54,16 @@ struct local {
 static atomic_uint calls_alive;
 
 static const struct rpc_call_ops local_call_ops;
-static const struct rpc_exchange_ops local_exchange_ops;
+static const struct rpc_outbound_ops local_outbound_ops;
 
 static struct local *of_call(const struct rpc_call *call)
 {
     return (struct local *)((char *)(uintptr_t)call - offsetof(struct local, call));
 }
 
-static struct local *of_exchange(const struct rpc_exchange *exchange)
+static struct local *local_of(const struct rpc_outbound *outbound)
 {
-    return (struct local *)(uintptr_t)exchange;
+    return (struct local *)(uintptr_t)outbound;
 }
 
 static struct packed *packed_create(size_t size)
@@ -105,9 +105,9 @@ static void close_caller(struct local *local, const struct packed *answer)
         call->parent->trace_is_used |= local->call.trace_is_used || !local->call.ended;
     call->status = local->failure.code != OK ? local->failure : local->call.status;
     if (local->reply && call->status.code == OK)
-        rpc_exchange_conclude(&local->base, local->reply, local->reply_size);
+        rpc_outbound_conclude(&local->base, local->reply, local->reply_size);
     else
-        rpc_exchange_finish(&local->base, answer ? answer->bytes : NULL, answer ? answer->size : 0);
+        rpc_outbound_finish(&local->base, answer ? answer->bytes : NULL, answer ? answer->size : 0);
 }
 
 static struct packed *take_first(struct local *local)
@@ -128,24 +128,24 @@ static void answer_unary(struct local *local)
     free(answer);
 }
 
-static void answer_stream(struct local *local)
+static void local_answer_stream(struct local *local)
 {
     while (local->first && !local->paused && local->failure.code == OK) {
         struct packed *packed = take_first(local);
-        if (!rpc_exchange_message(&local->base, packed->bytes, packed->size, &local->failure))
-            rpc_call_cut(&local->call, CANCELLED);
+        if (!rpc_outbound_message(&local->base, packed->bytes, packed->size, &local->failure))
+            rpc_call_abort(&local->call, CANCELLED);
         free(packed);
     }
     if (local->failure.code != OK || (local->call.ended && !local->first))
         close_caller(local, NULL);
 }
 
-static void answer(struct work *work)
+static void local_answer(struct work *work)
 {
-    struct local *local = OWNER_OF(work, struct local, answer);
+    struct local *local = CONTAINER_OF(work, struct local, answer);
     if (!local->closed) {
         if (local->base.method->server_streams)
-            answer_stream(local);
+            local_answer_stream(local);
         else
             answer_unary(local);
     }
@@ -154,7 +154,7 @@ static void answer(struct work *work)
 
 /* ---- from the handler -------------------------------------------------------------------------------------------- */
 
-static uint8_t *reserve(struct rpc_call *call, size_t size)
+static uint8_t *local_reserve(struct rpc_call *call, size_t size)
 {
     struct local *local = of_call(call);
     struct packed *packed = packed_create(size);
@@ -166,14 +166,14 @@ static uint8_t *reserve(struct rpc_call *call, size_t size)
     return packed->bytes;
 }
 
-static void commit(struct rpc_call *call)
+static void local_commit(struct rpc_call *call)
 {
     struct local *local = of_call(call);
     if (local->base.method->server_streams)
         loop_defer(call->loop, &local->answer);
 }
 
-static bool pass(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
+static bool local_pass(struct rpc_call *call, const ProtobufCMessage *message, size_t size)
 {
     struct local *local = of_call(call);
     local->reply = rpc_clone(message, &call->arena);
@@ -181,12 +181,12 @@ static bool pass(struct rpc_call *call, const ProtobufCMessage *message, size_t 
     return local->reply;
 }
 
-static void ended(struct rpc_call *call)
+static void local_ended(struct rpc_call *call)
 {
     loop_defer(call->loop, &of_call(call)->answer);
 }
 
-static const void *request_metadata(const struct rpc_call *call, const char *key, size_t *size)
+static const void *local_request_metadata(const struct rpc_call *call, const char *key, size_t *size)
 {
     for (const struct rpc_metadata_item *item = of_call(call)->metadata; item; item = item->next) {
         if (strcmp(item->metadata.key, key) == 0) {
@@ -198,7 +198,7 @@ static const void *request_metadata(const struct rpc_call *call, const char *key
     return NULL;
 }
 
-static const char *peer(struct rpc_call *call)
+static const char *local_peer(struct rpc_call *call)
 {
     return "inproc";
 }
@@ -212,45 +212,44 @@ static void fail_caller(struct local *local, enum status_code code, const char *
     fail(&local->failure, code, "%s", text);
     loop_defer(local->call.loop, &local->answer);
     if (local->arrived) {
-        rpc_call_cut(&local->call, code);
+        rpc_call_abort(&local->call, code);
     } else { /* the handler never hears of it */
         loop_undefer(local->call.loop, &local->arrive);
         rpc_fail(&local->call, &local->failure);
     }
 }
 
-static void cut(struct rpc_call *call, const struct status *status)
+static void local_abort_call(struct rpc_call *call, const struct status *status)
 {
     fail_caller(of_call(call), status->code, status->text);
 }
 
-static void cancel(struct rpc_exchange *exchange)
+static void local_cancel(struct rpc_outbound *outbound)
 {
-    fail_caller(of_exchange(exchange), CANCELLED, "the call was cancelled here");
+    fail_caller(local_of(outbound), CANCELLED, "the call was cancelled here");
 }
 
 static void deadline_passed(struct timer *timer)
 {
-    struct local *local = OWNER_OF(timer, struct local, deadline);
+    struct local *local = CONTAINER_OF(timer, struct local, deadline);
     fail_caller(local, DEADLINE_EXCEEDED, "the deadline passed");
 }
 
-static void pause_stream(struct rpc_exchange *exchange)
+static void local_pause_stream(struct rpc_outbound *outbound)
 {
-    of_exchange(exchange)->paused = true;
+    local_of(outbound)->paused = true;
 }
 
-static void resume_stream(struct rpc_exchange *exchange)
+static void local_resume_stream(struct rpc_outbound *outbound)
 {
-    struct local *local = of_exchange(exchange);
+    struct local *local = local_of(outbound);
     local->paused = false;
     loop_defer(local->call.loop, &local->answer);
 }
 
-static const void *answer_metadata(const struct rpc_exchange *exchange, const char *key, size_t *size)
+static const void *answer_metadata(const struct rpc_outbound *outbound, const char *key, size_t *size)
 {
-    const struct rpc_metadata_item *lists[] = {of_exchange(exchange)->call.initial,
-                                               of_exchange(exchange)->call.trailing};
+    const struct rpc_metadata_item *lists[] = {local_of(outbound)->call.initial, local_of(outbound)->call.trailing};
     for (size_t i = 0; i < 2; i++) {
         for (const struct rpc_metadata_item *item = lists[i]; item; item = item->next) {
             if (strcmp(item->metadata.key, key) == 0) {
@@ -263,13 +262,13 @@ static const void *answer_metadata(const struct rpc_exchange *exchange, const ch
 }
 
 static const struct rpc_call_ops local_call_ops = {
-    .pass = pass,
-    .reserve = reserve,
-    .commit = commit,
-    .end = ended,
-    .cut = cut,
-    .metadata = request_metadata,
-    .peer = peer,
+    .pass = local_pass,
+    .reserve = local_reserve,
+    .commit = local_commit,
+    .end = local_ended,
+    .abort = local_abort_call,
+    .metadata = local_request_metadata,
+    .peer = local_peer,
 };
 
 bool rpc_call_is_local(const struct rpc_call *call)
@@ -277,10 +276,10 @@ bool rpc_call_is_local(const struct rpc_call *call)
     return call->ops == &local_call_ops;
 }
 
-static const struct rpc_exchange_ops local_exchange_ops = {
-    .cancel = cancel,
-    .pause = pause_stream,
-    .resume = resume_stream,
+static const struct rpc_outbound_ops local_outbound_ops = {
+    .cancel = local_cancel,
+    .pause = local_pause_stream,
+    .resume = local_resume_stream,
     .metadata = answer_metadata,
 };
 
@@ -293,7 +292,7 @@ static void copy_metadata(struct local *local)
     struct rpc_metadata_item **link = &local->metadata;
     for (size_t i = 0; i < call->metadata_count; i++) {
         const struct rpc_metadata *given = &call->metadata[i];
-        if (!exchange_may_send(given)) {
+        if (!rpc_outbound_may_send(given)) {
             fail(&local->unsendable, INVALID_ARGUMENT, METADATA_UNSENDABLE, given->key);
             continue;
         }
@@ -320,12 +319,12 @@ static void copy_caller(struct local *local)
         fail(&local->unsendable, RESOURCE_EXHAUSTED, "no memory for the call");
 }
 
-static void arrive(struct work *work)
+static void local_arrive(struct work *work)
 {
-    struct local *local = OWNER_OF(work, struct local, arrive);
+    struct local *local = CONTAINER_OF(work, struct local, arrive);
     local->arrived = true;
     if (local->request)
-        rpc_call_hand(&local->call, local->request, local->request_size);
+        rpc_call_deliver_message(&local->call, local->request, local->request_size);
     else
         rpc_call_deliver(&local->call, local->packed_request->bytes, local->packed_request->size);
 }
@@ -370,15 +369,15 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     memset(local, 0, offsetof(struct local, call.storage)); /* all but the arena's storage */
     memset((char *)&local->call + sizeof local->call, 0,
            sizeof *local - offsetof(struct local, call) - sizeof local->call);
-    local->base.ops = &local_exchange_ops;
+    local->base.ops = &local_outbound_ops;
     local->base.method = &stub->methods[index];
     assert(!local->base.method->client_streams);
     local->base.output = service->descriptor->methods[index].output;
     local->base.memory_max = stub->message_max * CALL_MEMORY_FACTOR;
-    local->arrive.run = arrive;
-    local->answer.run = answer;
+    local->arrive.run = local_arrive;
+    local->answer.run = local_answer;
     local->deadline.expired = deadline_passed;
-    rpc_exchange_begin(&local->base, call, closure);
+    rpc_outbound_begin(&local->base, call, closure);
     prepare_call(local, stub, call->loop);
     copy_request(local, input);
     loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
@@ -395,7 +394,7 @@ unsigned rpc_local_calls_alive(void)
     return atomic_load(&calls_alive);
 }
 
-static void destroy_stub(ProtobufCService *service)
+static void local_destroy_stub(ProtobufCService *service)
 {
     free(service);
 }
@@ -411,7 +410,7 @@ ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCServi
     struct local_stub *stub = calloc(1, sizeof *stub);
     if (!stub)
         fatal("rpc.memory", "no memory for a stub");
-    stub->base = (ProtobufCService){.descriptor = descriptor, .invoke = invoke, .destroy = destroy_stub};
+    stub->base = (ProtobufCService){.descriptor = descriptor, .invoke = invoke, .destroy = local_destroy_stub};
     stub->methods = methods;
     stub->instances = instances;
     stub->message_max = message_max ? message_max : RPC_MESSAGE_DEFAULT_MAX;

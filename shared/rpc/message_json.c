@@ -1,6 +1,6 @@
 #include "rpc/message_json_priv.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void message_json_key(const ProtobufCFieldDescriptor *field, char key[MESSAGE_JS
     snprintf(key, MESSAGE_JSON_KEY_MAX, "%.*s", (int)length, field->name);
 }
 
-static size_t size_of(const ProtobufCFieldDescriptor *field)
+static size_t message_json_size_of(const ProtobufCFieldDescriptor *field)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_STRING:
@@ -69,7 +69,8 @@ static void write_string(struct json_writer *out, const char *key, const Protobu
         json_write_string(out, key, text);
 }
 
-static void write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field, int number)
+static void message_json_write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                    int number)
 {
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(field->descriptor, number);
     if (value)
@@ -79,8 +80,8 @@ static void write_enum(struct json_writer *out, const char *key, const ProtobufC
 }
 
 /* A single value of the field. */
-static void write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                        const void *value)
+static void message_json_write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                     const void *value)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_INT32:
@@ -100,7 +101,7 @@ static void write_value(struct json_writer *out, const char *key, const Protobuf
         json_write_bool(out, key, *(const protobuf_c_boolean *)value);
         break;
     case PROTOBUF_C_TYPE_ENUM:
-        write_enum(out, key, field, *(const int *)value);
+        message_json_write_enum(out, key, field, *(const int *)value);
         break;
     case PROTOBUF_C_TYPE_STRING:
         write_string(out, key, field, *(const char *const *)value);
@@ -114,34 +115,36 @@ static void write_value(struct json_writer *out, const char *key, const Protobuf
     }
 }
 
-static void write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                       const char *values, size_t count)
+static void message_json_write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                                    const char *values, size_t count)
 {
     bool map = message_json_is_map(field);
     (map ? json_write_object : json_write_array)(out, key);
     for (size_t i = 0; i < count; i++) {
-        const void *value = values + i * size_of(field);
+        const void *value = values + i * message_json_size_of(field);
         const struct map_entry *entry = map ? *(const struct map_entry *const *)value : NULL;
         if (map)
             json_write_string(out, entry->key, entry->value);
         else
-            write_value(out, NULL, field, value);
+            message_json_write_value(out, NULL, field, value);
     }
     json_write_end(out);
 }
 
 /* Whether it is there: not zero, or the member of its oneof that is set. */
-static bool is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, const void *value)
+static bool message_json_is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+                                const void *value)
 {
     static const ProtobufCBinaryData zero;
     if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
         return *(const unsigned *)((const char *)message + field->quantifier_offset) == field->id;
     if (field->type == PROTOBUF_C_TYPE_STRING)
         return **(const char *const *)value != '\0';
-    return memcmp(value, &zero, size_of(field)) != 0;
+    return memcmp(value, &zero, message_json_size_of(field)) != 0;
 }
 
-static void write_field(struct json_writer *out, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static void message_json_write_field(struct json_writer *out, const ProtobufCMessage *message,
+                                     const ProtobufCFieldDescriptor *field)
 {
     char key[MESSAGE_JSON_KEY_MAX];
     const char *value = (const char *)message + field->offset;
@@ -149,9 +152,9 @@ static void write_field(struct json_writer *out, const ProtobufCMessage *message
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
         if (count)
-            write_list(out, key, field, *(const char *const *)value, count);
-    } else if (is_set(message, field, value)) {
-        write_value(out, key, field, value);
+            message_json_write_list(out, key, field, *(const char *const *)value, count);
+    } else if (message_json_is_set(message, field, value)) {
+        message_json_write_value(out, key, field, value);
     }
 }
 
@@ -159,18 +162,18 @@ void message_write_json(struct json_writer *out, const char *key, const Protobuf
 {
     json_write_object(out, key);
     for (unsigned i = 0; i < message->descriptor->n_fields; i++)
-        write_field(out, message, &message->descriptor->fields[i]);
+        message_json_write_field(out, message, &message->descriptor->fields[i]);
     json_write_end(out);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool no_memory(struct status *st)
+static bool message_json_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "no memory for what the JSON says");
 }
 
-static bool wrong(const ProtobufCFieldDescriptor *field, const char *wanted, struct status *st)
+static bool message_json_wrong(const ProtobufCFieldDescriptor *field, const char *wanted, struct status *st)
 {
     return fail_field(st, field->name, "must be %s", wanted);
 }
@@ -189,9 +192,9 @@ static bool read_string(const ProtobufCFieldDescriptor *field, const cJSON *item
     } else if (cJSON_IsString(item)) {
         *text = arena_strdup(arena, item->valuestring);
     } else {
-        return wrong(field, "a string", st);
+        return message_json_wrong(field, "a string", st);
     }
-    return *text || no_memory(st);
+    return *text || message_json_no_memory(st);
 }
 
 static bool read_enum(const ProtobufCFieldDescriptor *field, const cJSON *item, int *number, struct status *st)
@@ -207,12 +210,14 @@ static bool read_enum(const ProtobufCFieldDescriptor *field, const cJSON *item, 
 }
 
 /* Whole, and as large as a double has every number: 2^53. */
-static bool read_integer(const ProtobufCFieldDescriptor *field, const cJSON *item, void *value, struct status *st)
+static bool message_json_read_integer(const ProtobufCFieldDescriptor *field, const cJSON *item, void *value,
+                                      struct status *st)
 {
-    bool wide = size_of(field) == sizeof(int64_t);
+    bool wide = message_json_size_of(field) == sizeof(int64_t);
     double most = wide ? 9007199254740992.0 : 2147483647.0, number = cJSON_IsNumber(item) ? item->valuedouble : NAN;
     if (!(fabs(number) <= most) || number != trunc(number))
-        return wrong(field, wide ? "a whole number of at most 53 bits" : "a whole number of at most 31 bits", st);
+        return message_json_wrong(field,
+                                  wide ? "a whole number of at most 53 bits" : "a whole number of at most 31 bits", st);
     if (wide)
         *(int64_t *)value = (int64_t)number;
     else
@@ -220,8 +225,8 @@ static bool read_integer(const ProtobufCFieldDescriptor *field, const cJSON *ite
     return true;
 }
 
-static bool read_value(const ProtobufCFieldDescriptor *field, const cJSON *item, struct arena *arena, void *value,
-                       struct status *st)
+static bool message_json_read_value(const ProtobufCFieldDescriptor *field, const cJSON *item, struct arena *arena,
+                                    void *value, struct status *st)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_STRING:
@@ -233,46 +238,46 @@ static bool read_value(const ProtobufCFieldDescriptor *field, const cJSON *item,
         return read_enum(field, item, value, st);
     case PROTOBUF_C_TYPE_BOOL:
         *(protobuf_c_boolean *)value = cJSON_IsTrue(item);
-        return cJSON_IsBool(item) || wrong(field, "true or false", st);
+        return cJSON_IsBool(item) || message_json_wrong(field, "true or false", st);
     case PROTOBUF_C_TYPE_DOUBLE:
         *(double *)value = cJSON_IsNumber(item) ? item->valuedouble : 0;
-        return cJSON_IsNumber(item) || wrong(field, "a number", st);
+        return cJSON_IsNumber(item) || message_json_wrong(field, "a number", st);
     case PROTOBUF_C_TYPE_INT32:
     case PROTOBUF_C_TYPE_INT64:
-        return read_integer(field, item, value, st);
+        return message_json_read_integer(field, item, value, st);
     default:
-        return wrong(field, "left out: JSON does not carry it", st);
+        return message_json_wrong(field, "left out: JSON does not carry it", st);
     }
 }
 
-static bool read_map(const ProtobufCFieldDescriptor *field, const cJSON *item, struct arena *arena, void *at,
-                     struct status *st)
+static bool message_json_read_map(const ProtobufCFieldDescriptor *field, const cJSON *item, struct arena *arena,
+                                  void *at, struct status *st)
 {
     struct map_entry *entry = arena_alloc(arena, sizeof *entry);
     if (!entry)
-        return no_memory(st);
+        return message_json_no_memory(st);
     protobuf_c_message_init(field->descriptor, entry);
     if (!cJSON_IsString(item))
-        return wrong(field, "an object of strings", st);
+        return message_json_wrong(field, "an object of strings", st);
     entry->key = arena_strdup(arena, item->string);
     entry->value = arena_strdup(arena, item->valuestring);
     *(struct map_entry **)at = entry;
-    return (entry->key && entry->value) || no_memory(st);
+    return (entry->key && entry->value) || message_json_no_memory(st);
 }
 
-static bool read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, struct arena *arena,
-                      ProtobufCMessage *message, struct status *st)
+static bool message_json_read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, struct arena *arena,
+                                   ProtobufCMessage *message, struct status *st)
 {
     bool map = message_json_is_map(field);
     if (map ? !cJSON_IsObject(list) : !cJSON_IsArray(list))
-        return wrong(field, map ? "an object" : "a list", st);
+        return message_json_wrong(field, map ? "an object" : "a list", st);
     size_t count = (size_t)cJSON_GetArraySize(list), done = 0;
-    char *values = arena_zalloc(arena, count * size_of(field));
+    char *values = arena_zalloc(arena, count * message_json_size_of(field));
     if (!values)
-        return no_memory(st);
+        return message_json_no_memory(st);
     for (const cJSON *item = list->child; item; item = item->next, done++) {
-        void *at = values + done * size_of(field);
-        if (!(map ? read_map : read_value)(field, item, arena, at, st))
+        void *at = values + done * message_json_size_of(field);
+        if (!(map ? message_json_read_map : message_json_read_value)(field, item, arena, at, st))
             return false;
     }
     *(size_t *)((char *)message + field->quantifier_offset) = count;
@@ -280,8 +285,8 @@ static bool read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, 
     return true;
 }
 
-static bool read_field(const ProtobufCFieldDescriptor *field, const cJSON *object, struct arena *arena,
-                       ProtobufCMessage *message, struct status *st)
+static bool message_json_read_field(const ProtobufCFieldDescriptor *field, const cJSON *object, struct arena *arena,
+                                    ProtobufCMessage *message, struct status *st)
 {
     char key[MESSAGE_JSON_KEY_MAX];
     message_json_key(field, key);
@@ -289,10 +294,10 @@ static bool read_field(const ProtobufCFieldDescriptor *field, const cJSON *objec
     if (!item || cJSON_IsNull(item))
         return true;
     if (field->label == PROTOBUF_C_LABEL_REPEATED)
-        return read_list(field, item, arena, message, st);
+        return message_json_read_list(field, item, arena, message, st);
     if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
         *(unsigned *)((char *)message + field->quantifier_offset) = field->id;
-    return read_value(field, item, arena, (char *)message + field->offset, st);
+    return message_json_read_value(field, item, arena, (char *)message + field->offset, st);
 }
 
 ProtobufCMessage *message_read_json(const ProtobufCMessageDescriptor *type, const cJSON *object, struct arena *arena,
@@ -306,7 +311,7 @@ ProtobufCMessage *message_read_json(const ProtobufCMessageDescriptor *type, cons
     }
     protobuf_c_message_init(type, message);
     for (unsigned i = 0; i < type->n_fields; i++)
-        if (!read_field(&type->fields[i], object, arena, message, st))
+        if (!message_json_read_field(&type->fields[i], object, arena, message, st))
             return NULL;
     return message;
 }

@@ -4,9 +4,9 @@
 #define RENGA_RPC_MESSAGE_JSON_H
 
 #include "base/arena.h"
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <protobuf-c/protobuf-c.h>
 

@@ -46,7 +46,7 @@ static void *pump(void *data)
 
 static void completed_at_once(struct work *work)
 {
-    struct rpc_tag *tag = OWNER_OF(work, struct rpc_tag, work);
+    struct rpc_tag *tag = CONTAINER_OF(work, struct rpc_tag, work);
     tag->completed(tag, tag->ok);
 }
 

@@ -5,13 +5,13 @@
 #include "rpc/reflection.h"
 #include "rpc/serving.h"
 
-static void answer(struct rpc_lane *lane, struct rpc_call *call, const void *bytes, size_t size)
+static void reflect_answer(struct rpc_shard *shard, struct rpc_call *call, const void *bytes, size_t size)
 {
     if (!bytes) {
         rpc_call_finish(call);
         return;
     }
-    const struct rpc_server *server = lane->server;
+    const struct rpc_server *server = shard->server;
     struct arena arena;
     arena_init(&arena, NULL, 0, server->options.call_memory_max);
     const void *response;
@@ -25,6 +25,7 @@ static void answer(struct rpc_lane *lane, struct rpc_call *call, const void *byt
     arena_fini(&arena);
 }
 
-const struct rpc_builtin rpc_reflection_v1 = {"grpc.reflection.v1.ServerReflection", "ServerReflectionInfo", answer};
+const struct rpc_builtin rpc_reflection_v1 = {"grpc.reflection.v1.ServerReflection", "ServerReflectionInfo",
+                                              reflect_answer};
 const struct rpc_builtin rpc_reflection_v1alpha = {"grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo",
-                                                   answer};
+                                                   reflect_answer};

@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "rpc/call.h"
 #include "rpc/details.h"
-#include "rpc/exchange.h"
 #include "rpc/forwarded.h"
 #include "rpc/inflate.h"
+#include "rpc/outbound.h"
 #include "rpc/queue.h"
 #include "rpc/traces.h"
 
@@ -25,7 +25,7 @@
 #define OPS_MAX       6
 
 struct remote {
-    struct rpc_exchange base; /* first */
+    struct rpc_outbound base; /* first */
     struct remote_stub *stub;
     grpc_call *grpc;
     struct rpc_tag opened, received, ended;
@@ -39,16 +39,16 @@ struct remote {
     struct status failure;                                 /* ours, in place of the peer's status */
 };
 
-static const struct rpc_exchange_ops remote_ops;
+static const struct rpc_outbound_ops remote_ops;
 
-static struct remote *of(const struct rpc_exchange *exchange)
+static struct remote *remote_of(const struct rpc_outbound *outbound)
 {
-    return (struct remote *)(uintptr_t)exchange;
+    return (struct remote *)(uintptr_t)outbound;
 }
 
-#define from_tag(tag, member) OWNER_OF(tag, struct remote, member)
+#define from_tag(tag, member) CONTAINER_OF(tag, struct remote, member)
 
-static void start(struct remote *remote, const grpc_op *ops, size_t count, struct rpc_tag *tag)
+static void remote_start(struct remote *remote, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     remote->batches++;
     rpc_batch_start(remote->base.call->loop, remote->grpc, ops, count, tag);
@@ -112,19 +112,19 @@ static void free_remote(struct remote *remote)
     free(remote);
 }
 
-static void finish(struct remote *remote)
+static void remote_finish(struct remote *remote)
 {
     remote->finished = true;
     struct rpc_client_call *call = remote->base.call;
     take_status(remote, &call->status);
     if (!remote->incoming) {
-        rpc_exchange_finish(&remote->base, NULL, 0);
+        rpc_outbound_finish(&remote->base, NULL, 0);
     } else {
         struct rpc_incoming incoming;
         struct status st = {0};
         if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &st))
             call->status = st;
-        rpc_exchange_finish(&remote->base, incoming.bytes, incoming.size);
+        rpc_outbound_finish(&remote->base, incoming.bytes, incoming.size);
         rpc_incoming_fini(&incoming);
     }
     free_remote(remote);
@@ -132,23 +132,23 @@ static void finish(struct remote *remote)
 
 static void unary_ended(struct rpc_tag *tag, bool ok)
 {
-    finish(from_tag(tag, ended));
+    remote_finish(from_tag(tag, ended));
 }
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-static void receive(struct remote *remote)
+static void remote_receive(struct remote *remote)
 {
     grpc_op op = {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &remote->incoming};
     remote->receiving = true;
-    start(remote, &op, 1, &remote->received);
+    remote_start(remote, &op, 1, &remote->received);
 }
 
 static void finish_when_over(struct remote *remote)
 {
     bool unread = remote->paused && remote->code == GRPC_STATUS_OK && remote->failure.code == OK;
     if (remote->has_status && !remote->batches && (remote->drained || !unread))
-        finish(remote);
+        remote_finish(remote);
 }
 
 static void stream_opened(struct rpc_tag *tag, bool ok)
@@ -158,7 +158,7 @@ static void stream_opened(struct rpc_tag *tag, bool ok)
     finish_when_over(remote);
 }
 
-static void stream_ended(struct rpc_tag *tag, bool ok)
+static void remote_stream_ended(struct rpc_tag *tag, bool ok)
 {
     struct remote *remote = from_tag(tag, ended);
     remote->batches--;
@@ -166,7 +166,7 @@ static void stream_ended(struct rpc_tag *tag, bool ok)
     finish_when_over(remote);
 }
 
-static void message_received(struct rpc_tag *tag, bool ok)
+static void remote_message_received(struct rpc_tag *tag, bool ok)
 {
     struct remote *remote = from_tag(tag, received);
     remote->batches--;
@@ -182,43 +182,43 @@ static void message_received(struct rpc_tag *tag, bool ok)
     struct rpc_incoming incoming;
     remote->batches++; /* the closure may cancel or resume: no memory is freed under it */
     if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &remote->failure) ||
-        !rpc_exchange_message(&remote->base, incoming.bytes, incoming.size, &remote->failure))
+        !rpc_outbound_message(&remote->base, incoming.bytes, incoming.size, &remote->failure))
         grpc_call_cancel(remote->grpc, NULL);
     remote->batches--;
     rpc_incoming_fini(&incoming);
     if (remote->failure.code != OK)
         remote->drained = true;
     else if (!remote->paused && !remote->receiving)
-        receive(remote);
+        remote_receive(remote);
     finish_when_over(remote);
 }
 
-static void pause_stream(struct rpc_exchange *exchange)
+static void remote_pause_stream(struct rpc_outbound *outbound)
 {
-    of(exchange)->paused = true;
+    remote_of(outbound)->paused = true;
 }
 
-static void resume_stream(struct rpc_exchange *exchange)
+static void remote_resume_stream(struct rpc_outbound *outbound)
 {
-    struct remote *remote = of(exchange);
+    struct remote *remote = remote_of(outbound);
     remote->paused = false;
-    if (exchange->method->server_streams && !remote->receiving && !remote->drained && !remote->finished)
-        receive(remote);
+    if (outbound->method->server_streams && !remote->receiving && !remote->drained && !remote->finished)
+        remote_receive(remote);
 }
 
-static void cancel(struct rpc_exchange *exchange)
+static void remote_cancel(struct rpc_outbound *outbound)
 {
-    struct remote *remote = of(exchange);
+    struct remote *remote = remote_of(outbound);
     if (remote->finished || remote->failure.code != OK)
         return;
-    bool late = clock_now_ns() >= exchange->deadline_ns;
+    bool late = clock_now_ns() >= outbound->deadline_ns;
     fail(&remote->failure, late ? DEADLINE_EXCEEDED : CANCELLED, "the call was cancelled here");
     grpc_call_cancel(remote->grpc, NULL);
 }
 
-static const void *metadata(const struct rpc_exchange *exchange, const char *key, size_t *size)
+static const void *remote_metadata(const struct rpc_outbound *outbound, const char *key, size_t *size)
 {
-    const grpc_metadata_array *arrays[] = {&of(exchange)->initial, &of(exchange)->trailing};
+    const grpc_metadata_array *arrays[] = {&remote_of(outbound)->initial, &remote_of(outbound)->trailing};
     for (size_t a = 0; a < 2; a++) {
         for (size_t i = 0; i < arrays[a]->count; i++) {
             const grpc_metadata *item = &arrays[a]->metadata[i];
@@ -231,11 +231,11 @@ static const void *metadata(const struct rpc_exchange *exchange, const char *key
     return NULL;
 }
 
-static const struct rpc_exchange_ops remote_ops = {
-    .cancel = cancel,
-    .pause = pause_stream,
-    .resume = resume_stream,
-    .metadata = metadata,
+static const struct rpc_outbound_ops remote_ops = {
+    .cancel = remote_cancel,
+    .pause = remote_pause_stream,
+    .resume = remote_resume_stream,
+    .metadata = remote_metadata,
 };
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ static size_t add_trace(struct remote *remote, grpc_metadata *metadata)
     return 2;
 }
 
-static size_t request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
+static size_t remote_request_metadata(struct remote *remote, grpc_metadata metadata[METADATA_ROOM])
 {
     size_t count = 0;
     memset(metadata, 0, METADATA_ROOM * sizeof *metadata);
@@ -283,7 +283,7 @@ static size_t request_metadata(struct remote *remote, grpc_metadata metadata[MET
     const struct rpc_client_call *call = remote->base.call;
     assert(count + call->metadata_count <= METADATA_ROOM);
     for (size_t i = 0; i < call->metadata_count; i++) {
-        if (!exchange_may_send(&call->metadata[i])) {
+        if (!rpc_outbound_may_send(&call->metadata[i])) {
             fail(&remote->failure, INVALID_ARGUMENT, METADATA_UNSENDABLE, call->metadata[i].key);
             continue;
         }
@@ -293,7 +293,7 @@ static size_t request_metadata(struct remote *remote, grpc_metadata metadata[MET
     return count;
 }
 
-static grpc_byte_buffer *pack(struct remote *remote, const ProtobufCMessage *message)
+static grpc_byte_buffer *remote_pack(struct remote *remote, const ProtobufCMessage *message)
 {
     remote->base.sent_bytes = protobuf_c_message_get_packed_size(message);
     grpc_slice slice = grpc_slice_malloc(remote->base.sent_bytes);
@@ -317,7 +317,7 @@ static size_t ops_out(struct remote *remote, grpc_op *ops, grpc_metadata *out, s
     return count;
 }
 
-static void op_status(struct remote *remote, grpc_op *op)
+static void remote_op_status(struct remote *remote, grpc_op *op)
 {
     op->op = GRPC_OP_RECV_STATUS_ON_CLIENT;
     op->data.recv_status_on_client.trailing_metadata = &remote->trailing;
@@ -325,24 +325,24 @@ static void op_status(struct remote *remote, grpc_op *op)
     op->data.recv_status_on_client.status_details = &remote->text;
 }
 
-static void begin(struct remote *remote)
+static void remote_begin(struct remote *remote)
 {
     grpc_metadata out[METADATA_ROOM];
-    size_t out_count = request_metadata(remote, out);
+    size_t out_count = remote_request_metadata(remote, out);
     grpc_op ops[OPS_MAX];
     memset(ops, 0, sizeof ops);
     size_t count = ops_out(remote, ops, out, out_count);
     if (remote->base.method->server_streams) {
-        start(remote, ops, count, &remote->opened);
+        remote_start(remote, ops, count, &remote->opened);
         grpc_op status = {0};
-        op_status(remote, &status);
-        start(remote, &status, 1, &remote->ended);
-        receive(remote);
+        remote_op_status(remote, &status);
+        remote_start(remote, &status, 1, &remote->ended);
+        remote_receive(remote);
     } else {
         ops[count].op = GRPC_OP_RECV_MESSAGE;
         ops[count++].data.recv_message.recv_message = &remote->incoming;
-        op_status(remote, &ops[count++]);
-        start(remote, ops, count, &remote->ended);
+        remote_op_status(remote, &ops[count++]);
+        remote_start(remote, ops, count, &remote->ended);
     }
     for (size_t i = 0; i < out_count; i++) {
         grpc_slice_unref(out[i].key);
@@ -367,16 +367,16 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     grpc_metadata_array_init(&remote->initial);
     grpc_metadata_array_init(&remote->trailing);
     remote->opened.completed = stream_opened;
-    remote->received.completed = message_received;
-    remote->ended.completed = remote->base.method->server_streams ? stream_ended : unary_ended;
-    rpc_exchange_begin(&remote->base, call, closure);
+    remote->received.completed = remote_message_received;
+    remote->ended.completed = remote->base.method->server_streams ? remote_stream_ended : unary_ended;
+    rpc_outbound_begin(&remote->base, call, closure);
     if (call->parent)
         call->parent->trace_is_used = true;
     remote->grpc =
         grpc_channel_create_registered_call(stub->channel->grpc, NULL, 0, rpc_queue(call->loop),
                                             stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);
-    remote->outgoing = pack(remote, input);
-    begin(remote);
+    remote->outgoing = remote_pack(remote, input);
+    remote_begin(remote);
     if (remote->failure.code != OK)
         grpc_call_cancel(remote->grpc, NULL);
 }

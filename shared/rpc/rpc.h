@@ -39,7 +39,7 @@
 
 struct job;
 struct rpc_call;
-struct rpc_exchange;
+struct rpc_outbound;
 
 #define RPC_MESSAGE_DEFAULT_MAX (4u << 20) /* bytes of a message, as every gRPC client assumes */
 
@@ -168,8 +168,8 @@ struct rpc_client_call {
     void *owner; /* the caller's own pointer */
 
     struct status status;
-    struct rpc_exchange *exchange;     /* the runtime's; NULL when the call has ended */
-    const struct rpc_exchange *answer; /* the runtime's, for the last run of the closure */
+    struct rpc_outbound *outbound;     /* the runtime's; NULL when the call has ended */
+    const struct rpc_outbound *answer; /* the runtime's, for the last run of the closure */
 };
 
 /* Zeroes the call and sets the first three fields and the default timeout. `parent` may be NULL. */

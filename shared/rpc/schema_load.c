@@ -52,18 +52,18 @@ struct load {
 
 /* ---- Small parts ------------------------------------------------------------------------------------------------ */
 
-static bool out_of_memory(struct load *load)
+static bool schema_load_out_of_memory(struct load *load)
 {
     return fail(load->st, RESOURCE_EXHAUSTED, "no memory for the names of the descriptor set");
 }
 
-static void *list_add(struct load *load, struct schema_list *list, size_t item_size)
+static void *schema_load_list_add(struct load *load, struct schema_list *list, size_t item_size)
 {
     if (list->count == list->room) {
         size_t room = list->room == 0 ? LIST_FIRST : 2 * list->room;
         void *items = realloc(list->items, room * item_size);
         if (!items) {
-            out_of_memory(load);
+            schema_load_out_of_memory(load);
             return NULL;
         }
         list->items = items;
@@ -74,7 +74,7 @@ static void *list_add(struct load *load, struct schema_list *list, size_t item_s
     return item;
 }
 
-static bool malformed(struct load *load, const char *reason)
+static bool schema_load_malformed(struct load *load, const char *reason)
 {
     const char *name = load->file && load->file->name ? load->file->name : "";
     return fail(load->st, INVALID_ARGUMENT, "the descriptor set is malformed in file '%s' (number %zu): %s", name,
@@ -94,10 +94,10 @@ static bool field_last(struct load *load, const struct piece *piece, uint32_t nu
             *found = true;
         }
     }
-    return !wire.error || malformed(load, wire.error);
+    return !wire.error || schema_load_malformed(load, wire.error);
 }
 
-static bool number_read(struct load *load, const struct piece *piece, uint32_t number, uint64_t *value)
+static bool schema_load_number_read(struct load *load, const struct piece *piece, uint32_t number, uint64_t *value)
 {
     struct rpc_wire_field field;
     bool found;
@@ -120,13 +120,13 @@ static const char *name_read(struct load *load, const struct piece *piece, uint3
         return scope;
     const char *text = (const char *)field.bytes;
     if (!text_is_clean(text, field.size) || field.size + strlen(scope) >= FULL_NAME_MAX) {
-        malformed(load, "a name in it is not text, or too long");
+        schema_load_malformed(load, "a name in it is not text, or too long");
         return NULL;
     }
     char *name = scope[0] == '\0' ? arena_strndup(&load->schema->names, text, field.size)
                                   : arena_printf(&load->schema->names, "%s.%.*s", scope, (int)field.size, text);
     if (!name)
-        out_of_memory(load);
+        schema_load_out_of_memory(load);
     return name;
 }
 
@@ -136,12 +136,12 @@ static bool extension_load(struct load *load, const struct piece *piece)
 {
     uint64_t number;
     const char *message = name_read(load, piece, FIELD_EXTENDEE, "");
-    if (!message || !number_read(load, piece, FIELD_NUMBER, &number))
+    if (!message || !schema_load_number_read(load, piece, FIELD_NUMBER, &number))
         return false;
     if (message[0] == '\0') {
         return true; /* an ordinary field */
     }
-    struct rpc_extension *extension = list_add(load, &load->schema->extensions, sizeof *extension);
+    struct rpc_extension *extension = schema_load_list_add(load, &load->schema->extensions, sizeof *extension);
     if (!extension)
         return false;
     extension->message = message[0] == '.' ? message + 1 : message;
@@ -150,9 +150,9 @@ static bool extension_load(struct load *load, const struct piece *piece)
     return true;
 }
 
-static bool service_load(struct load *load, const char *name)
+static bool schema_load_service_load(struct load *load, const char *name)
 {
-    struct schema_service *service = list_add(load, &load->schema->services, sizeof *service);
+    struct schema_service *service = schema_load_list_add(load, &load->schema->services, sizeof *service);
     if (!service)
         return false;
     service->name = name;
@@ -168,14 +168,14 @@ static bool method_load(struct load *load, const struct piece *piece, const char
     struct rpc_wire_field options = {0};
     uint64_t client_streams, server_streams, idempotency = 0;
     bool found;
-    if (!number_read(load, piece, METHOD_CLIENT_STREAMING, &client_streams) ||
-        !number_read(load, piece, METHOD_SERVER_STREAMING, &server_streams) ||
+    if (!schema_load_number_read(load, piece, METHOD_CLIENT_STREAMING, &client_streams) ||
+        !schema_load_number_read(load, piece, METHOD_SERVER_STREAMING, &server_streams) ||
         !field_last(load, piece, METHOD_OPTIONS, RPC_WIRE_BYTES, &options, &found))
         return false;
     struct piece inner = {.bytes = options.bytes, .size = options.size};
-    if (found && !number_read(load, &inner, OPTIONS_IDEMPOTENCY, &idempotency))
+    if (found && !schema_load_number_read(load, &inner, OPTIONS_IDEMPOTENCY, &idempotency))
         return false;
-    struct rpc_method *method = list_add(load, &schema->methods, sizeof *method);
+    struct rpc_method *method = schema_load_list_add(load, &schema->methods, sizeof *method);
     if (!method)
         return false;
     method->service = service->name;
@@ -186,7 +186,7 @@ static bool method_load(struct load *load, const struct piece *piece, const char
     method->client_streams = client_streams != 0;
     method->server_streams = server_streams != 0;
     method->idempotent = idempotency != 0;
-    return method->path || out_of_memory(load);
+    return method->path || schema_load_out_of_memory(load);
 }
 
 static bool piece_load(struct load *load, const struct piece *piece);
@@ -205,19 +205,19 @@ static bool inner_load(struct load *load, const struct piece *piece, const char 
                 return false;
         }
     }
-    return !wire.error || malformed(load, wire.error);
+    return !wire.error || schema_load_malformed(load, wire.error);
 }
 
 static bool piece_load(struct load *load, const struct piece *piece)
 {
     if (piece->depth > NESTING_MAX)
-        return malformed(load, "its messages are nested too deeply");
+        return schema_load_malformed(load, "its messages are nested too deeply");
     const char *name = name_read(load, piece, ANY_NAME, piece->scope);
     if (!name)
         return false;
     if (name == piece->scope)
-        return malformed(load, "something in it has no name");
-    struct schema_symbol *symbol = list_add(load, &load->schema->symbols, sizeof *symbol);
+        return schema_load_malformed(load, "something in it has no name");
+    struct schema_symbol *symbol = schema_load_list_add(load, &load->schema->symbols, sizeof *symbol);
     if (!symbol)
         return false;
     symbol->name = name;
@@ -228,7 +228,7 @@ static bool piece_load(struct load *load, const struct piece *piece)
     case KIND_METHOD:
         return method_load(load, piece, name);
     case KIND_SERVICE:
-        return service_load(load, name) && inner_load(load, piece, name);
+        return schema_load_service_load(load, name) && inner_load(load, piece, name);
     case KIND_ENUM:
         return inner_load(load, piece, piece->scope); /* values are siblings of their enum */
     default:
@@ -247,7 +247,7 @@ static bool imports_load(struct load *load, struct rpc_file *file, const struct 
         return true;
     const char **imports = arena_alloc(&load->schema->names, count * sizeof *imports);
     if (!imports)
-        return out_of_memory(load);
+        return schema_load_out_of_memory(load);
     file->imports = imports;
     wire = rpc_wire_over(piece->bytes, piece->size);
     while (rpc_wire_next(&wire, &field)) {
@@ -255,7 +255,7 @@ static bool imports_load(struct load *load, struct rpc_file *file, const struct 
             continue;
         imports[file->import_count] = arena_strndup(&load->schema->names, (const char *)field.bytes, field.size);
         if (!imports[file->import_count++])
-            return out_of_memory(load);
+            return schema_load_out_of_memory(load);
     }
     return true;
 }
@@ -304,7 +304,7 @@ static bool files_check(struct load *load)
     return true;
 }
 
-static bool set_load(struct load *load, const void *set, size_t size)
+static bool schema_load_set_load(struct load *load, const void *set, size_t size)
 {
     struct rpc_schema *schema = load->schema;
     struct rpc_wire wire = rpc_wire_over(set, size);
@@ -313,12 +313,12 @@ static bool set_load(struct load *load, const void *set, size_t size)
     while (rpc_wire_next(&wire, &field))
         count += field.number == SET_FILE && field.type == RPC_WIRE_BYTES;
     if (wire.error)
-        return malformed(load, wire.error);
+        return schema_load_malformed(load, wire.error);
     if (count > FILES_MAX)
         return fail(load->st, RESOURCE_EXHAUSTED, "the descriptor set has %zu files and may have %d", count, FILES_MAX);
     schema->files = arena_zalloc(&schema->names, count * sizeof *schema->files);
     if (!schema->files)
-        return out_of_memory(load);
+        return schema_load_out_of_memory(load);
     wire = rpc_wire_over(set, size);
     while (rpc_wire_next(&wire, &field)) {
         if (field.number == SET_FILE && field.type == RPC_WIRE_BYTES && !file_load(load, field.bytes, field.size))
@@ -337,11 +337,11 @@ struct rpc_schema *rpc_schema_load(const void *set, size_t size, struct status *
     struct rpc_schema *schema = calloc(1, sizeof *schema);
     struct load load = {.schema = schema, .st = st};
     if (!schema) {
-        out_of_memory(&load);
+        schema_load_out_of_memory(&load);
         return NULL;
     }
     arena_init(&schema->names, NULL, 0, MEMORY_MAX);
-    if (!set_load(&load, set, size))
+    if (!schema_load_set_load(&load, set, size))
         rpc_schema_destroy(&schema);
     return schema;
 }

@@ -26,7 +26,7 @@
 #define HANDSHAKE_TIMEOUT_MS 10000 /* half-open connections go after this */
 #define END_LIMIT_MS         5000  /* how long destroying waits for handlers that were cancelled */
 #define END_LOOK_MS          5
-#define AWAITED_PER_METHOD   2 /* calls of a method that a lane is ready for at any moment */
+#define AWAITED_PER_METHOD   2 /* calls of a method that a shard is ready for at any moment */
 
 static const struct rpc_builtin *const builtins[] = {
     &rpc_health_check,
@@ -47,8 +47,8 @@ static void add_service_name(struct rpc_server *server, const char *name)
     server->services[server->service_count++] = name;
 }
 
-static void bind(struct rpc_server *server, const struct rpc_method *method, ProtobufCService *const *instances,
-                 const struct rpc_builtin *builtin)
+static void server_bind(struct rpc_server *server, const struct rpc_method *method, ProtobufCService *const *instances,
+                        const struct rpc_builtin *builtin)
 {
     server->bindings = realloc(server->bindings, (server->binding_count + 1) * sizeof *server->bindings);
     if (!server->bindings)
@@ -68,7 +68,7 @@ static const struct rpc_method *find_method(const struct rpc_schema *schema, con
     return NULL;
 }
 
-static grpc_arg integer(const char *key, int value)
+static grpc_arg server_integer(const char *key, int value)
 {
     return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)key, .value.integer = value};
 }
@@ -83,19 +83,19 @@ static grpc_server *core_server(const struct rpc_server_options *options, grpc_r
 {
     grpc_resource_quota_resize(quota, options->memory_max);
     const grpc_arg arguments[] = {
-        integer(GRPC_ARG_ALLOW_REUSEPORT, 0),
-        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)options->message_max),
-        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)options->message_max),
-        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0), /* inflate.c does it, with a bound */
-        integer(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)options->streams_max),
-        integer(GRPC_ARG_MAX_METADATA_SIZE, SERVER_METADATA_MAX),
-        integer(GRPC_ARG_MAX_CONNECTION_AGE_MS,
-                options->connection_age_ms ? (int)options->connection_age_ms : INT32_MAX),
-        integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
-        integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
-        integer(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
-        integer(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MIN_MS),
-        integer(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_TIMEOUT_MS),
+        server_integer(GRPC_ARG_ALLOW_REUSEPORT, 0),
+        server_integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)options->message_max),
+        server_integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, (int)options->message_max),
+        server_integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0), /* inflate.c does it, with a bound */
+        server_integer(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)options->streams_max),
+        server_integer(GRPC_ARG_MAX_METADATA_SIZE, SERVER_METADATA_MAX),
+        server_integer(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                       options->connection_age_ms ? (int)options->connection_age_ms : INT32_MAX),
+        server_integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
+        server_integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
+        server_integer(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
+        server_integer(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MIN_MS),
+        server_integer(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_TIMEOUT_MS),
         {.type = GRPC_ARG_POINTER,
          .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
          .value.pointer = {.p = quota, .vtable = grpc_resource_quota_arg_vtable()}},
@@ -129,24 +129,24 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
     server->options = *options;
     fill_defaults(&server->options);
     server->listen = strdup(options->listen);
-    server->lanes = calloc(options->loop_count, sizeof *server->lanes);
-    if (!server->listen || !server->lanes)
+    server->shards = calloc(options->loop_count, sizeof *server->shards);
+    if (!server->listen || !server->shards)
         fatal("rpc.memory", "no memory for a server");
     server->quota = grpc_resource_quota_create("renga");
     server->grpc = core_server(&server->options, server->quota);
     if (options->budget)
         budget_on_change(options->budget, budget_has_changed, server);
     for (unsigned i = 0; i < options->loop_count; i++) {
-        struct rpc_lane *lane = &server->lanes[i];
-        lane->server = server;
-        lane->loop = options->loops[i];
-        lane->cq = rpc_queue(lane->loop);
-        grpc_server_register_completion_queue(server->grpc, lane->cq, NULL);
+        struct rpc_shard *shard = &server->shards[i];
+        shard->server = server;
+        shard->loop = options->loops[i];
+        shard->cq = rpc_queue(shard->loop);
+        grpc_server_register_completion_queue(server->grpc, shard->cq, NULL);
     }
     for (size_t i = 0; i < BUILTINS; i++) {
         const struct rpc_method *method = find_method(options->schema, builtins[i]->service, builtins[i]->method);
         if (method)
-            bind(server, method, NULL, builtins[i]);
+            server_bind(server, method, NULL, builtins[i]);
     }
     return server;
 }
@@ -160,7 +160,7 @@ void rpc_server_add(struct rpc_server *server, ProtobufCService *const *instance
     if (!methods || count != descriptor->n_methods)
         fatal("rpc.schema", "service %s is not in the descriptor set as it was compiled", descriptor->name);
     for (size_t i = 0; i < count; i++)
-        bind(server, &methods[i], instances, NULL);
+        server_bind(server, &methods[i], instances, NULL);
 }
 
 /* Core takes any number for a port, modulo 65536. */
@@ -176,7 +176,7 @@ static bool names_a_port(const char *listen, struct status *st)
                 listen, PORT_MAX);
 }
 
-static bool listen_on(struct rpc_server *server, struct status *st)
+static bool server_listen_on(struct rpc_server *server, struct status *st)
 {
     if (!names_a_port(server->listen, st))
         return false;
@@ -201,7 +201,7 @@ bool rpc_server_start(struct rpc_server *server, struct status *st)
             server->grpc, binding->method->path, NULL,
             binding->method->client_streams ? GRPC_SRM_PAYLOAD_NONE : GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
     }
-    if (!listen_on(server, st))
+    if (!server_listen_on(server, st))
         return false;
     server->serving = calloc(server->service_count, sizeof *server->serving);
     if (!server->serving)
@@ -212,14 +212,14 @@ bool rpc_server_start(struct rpc_server *server, struct status *st)
     server->started = true;
     grpc_server_start(server->grpc);
     for (unsigned i = 0; i < server->options.loop_count; i++) {
-        struct rpc_lane *lane = &server->lanes[i];
-        loop_enter(lane->loop);
+        struct rpc_shard *shard = &server->shards[i];
+        loop_enter(shard->loop);
         for (int ready = 0; ready < AWAITED_PER_METHOD; ready++) {
             for (size_t b = 0; b < server->binding_count; b++)
-                server_call_await(lane, &server->bindings[b]);
-            server_call_await_unknown(lane);
+                server_call_await(shard, &server->bindings[b]);
+            server_call_await_unknown(shard);
         }
-        loop_leave(lane->loop);
+        loop_leave(shard->loop);
     }
     log_info("rpc.listening", "%s, port %d%s%s", server->listen, server->port, server->options.tls ? ", TLS" : "",
              server->options.auth ? ", keys" : "");
@@ -249,9 +249,9 @@ static unsigned calls_alive(struct rpc_server *server)
 {
     unsigned alive = 0;
     for (unsigned i = 0; i < server->options.loop_count; i++) {
-        loop_enter(server->lanes[i].loop);
-        alive += server->lanes[i].live_count + server->lanes[i].awaited_count;
-        loop_leave(server->lanes[i].loop);
+        loop_enter(server->shards[i].loop);
+        alive += server->shards[i].live_count + server->shards[i].awaited_count;
+        loop_leave(server->shards[i].loop);
     }
     return alive;
 }
@@ -278,14 +278,14 @@ bool rpc_server_destroy(struct rpc_server **server_pointer)
         return false;
     }
     for (unsigned i = 0; i < server->options.loop_count; i++)
-        server_call_pool_free(&server->lanes[i]);
+        server_call_pool_free(&server->shards[i]);
     grpc_server_destroy(server->grpc);
     grpc_resource_quota_unref(server->quota);
     rpc_drain_free(server->drain);
     free(server->bindings);
     free(server->services);
     free((void *)(uintptr_t)server->serving);
-    free(server->lanes);
+    free(server->shards);
     free(server->listen);
     free(server);
     return true;

@@ -52,10 +52,10 @@ void rpc_server_set_serving(struct rpc_server *server, const char *service, bool
 
 /* Leaves without failing a call: NOT_SERVING to every health watcher, no new connections, the old ones asked to move on
  * when their age is up. Then, once no client is connected any more (or all have had their time), shuts down. Calls that
- * still run when `limit_ms` is over are cut with UNAVAILABLE. Both callbacks run once, from loop 0: `deserted`, which
- * may be NULL, when no new call can come any more (at the latest when all ages are up, or at half of the limit if that
- * leaves no time), `drained` when all is over. Once. */
-void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*deserted)(void *data),
+ * still run when `limit_ms` is over are aborted with UNAVAILABLE. Both callbacks run once, from loop 0: `no_new_calls`,
+ * which may be NULL, when no new call can come any more (at the latest when all ages are up, or at half of the limit if
+ * that leaves no time), `drained` when all is over. Once. */
+void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*no_new_calls)(void *data),
                       void (*drained)(void *data), void *data);
 
 /* Not from inside a loop; the loops still run. Drains without waiting if the server was not drained. False: a handler

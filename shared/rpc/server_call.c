@@ -3,7 +3,7 @@
  *      awaited --arrived--> open ------- handler ends ------> ended ----- status sent -----> finished
  *                            |  ^                               ^
  *                            |  '-- messages, in and out        |
- *                            '---- cut: client gone, deadline, shutdown: the handler is told, and still ends it
+ *                            '-- abort: client gone, deadline, shutdown: the handler is told, and still ends it
  *
  * A handler that replies before it returns costs a single batch: metadata, message, status and the watch for
  * cancellation go together. Otherwise that watch is a separate batch, and messages leave in sequential batches, in
@@ -19,34 +19,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MAX 256 /* finished calls that a lane keeps for reuse */
+#define POOL_MAX 256 /* finished calls that a shard keeps for reuse */
 #define OPS_MAX  4
 
 static const struct rpc_call_ops server_call_ops;
 static void batch_sent(struct rpc_tag *tag, bool ok);
 static void client_closed(struct rpc_tag *tag, bool ok);
 
-static struct server_call *of(const struct rpc_call *call)
+static struct server_call *server_call_of(const struct rpc_call *call)
 {
     return (struct server_call *)(uintptr_t)call;
 }
 
 /* ---- birth and death --------------------------------------------------------------------------------------------- */
 
-struct server_call *server_call_take(struct rpc_lane *lane)
+struct server_call *server_call_take(struct rpc_shard *shard)
 {
-    struct server_call *sc = lane->pool;
+    struct server_call *sc = shard->pool;
     if (sc) {
-        lane->pool = sc->next;
-        lane->pool_count--;
+        shard->pool = sc->next;
+        shard->pool_count--;
     } else if (!(sc = malloc(sizeof *sc))) {
         fatal("rpc.memory", "no memory for a call");
     }
     memset(sc, 0, offsetof(struct server_call, call.storage));
     memset((char *)sc + sizeof sc->call, 0, sizeof *sc - sizeof sc->call);
     sc->call.ops = &server_call_ops;
-    sc->call.loop = lane->loop;
-    sc->lane = lane;
+    sc->call.loop = shard->loop;
+    sc->shard = shard;
     sc->sent.completed = batch_sent;
     sc->closed.completed = client_closed;
     grpc_metadata_array_init(&sc->metadata);
@@ -55,25 +55,25 @@ struct server_call *server_call_take(struct rpc_lane *lane)
 
 void server_call_give_back(struct server_call *sc)
 {
-    struct rpc_lane *lane = sc->lane;
+    struct rpc_shard *shard = sc->shard;
     grpc_metadata_array_destroy(&sc->metadata);
-    if (lane->pool_count == POOL_MAX) {
+    if (shard->pool_count == POOL_MAX) {
         free(sc);
         return;
     }
-    sc->next = lane->pool;
-    lane->pool = sc;
-    lane->pool_count++;
+    sc->next = shard->pool;
+    shard->pool = sc;
+    shard->pool_count++;
 }
 
-void server_call_pool_free(struct rpc_lane *lane)
+void server_call_pool_free(struct rpc_shard *shard)
 {
-    while (lane->pool) {
-        struct server_call *sc = lane->pool;
-        lane->pool = sc->next;
+    while (shard->pool) {
+        struct server_call *sc = shard->pool;
+        shard->pool = sc->next;
         free(sc);
     }
-    lane->pool_count = 0;
+    shard->pool_count = 0;
 }
 
 static void drop_outgoing(struct server_call *sc)
@@ -91,7 +91,7 @@ static void drop_outgoing(struct server_call *sc)
     rpc_call_sent(&sc->call, size);
 }
 
-static void tally(_Atomic unsigned *number, int change)
+static void count_change(_Atomic unsigned *number, int change)
 {
     unsigned before = atomic_load_explicit(number, memory_order_relaxed);
     atomic_store_explicit(number, before + (unsigned)change, memory_order_relaxed);
@@ -101,7 +101,7 @@ static void tally(_Atomic unsigned *number, int change)
 static void count_busy(const struct server_call *sc, int change)
 {
     if (sc->binding && !sc->binding->builtin)
-        tally(&sc->lane->busy, change);
+        count_change(&sc->shard->busy, change);
 }
 
 void server_call_release_when_done(struct server_call *sc)
@@ -118,10 +118,10 @@ void server_call_release_when_done(struct server_call *sc)
     if (sc->previous)
         sc->previous->next = sc->next;
     else
-        sc->lane->live = sc->next;
-    sc->lane->live_count--;
+        sc->shard->live = sc->next;
+    sc->shard->live_count--;
     count_busy(sc, -1);
-    budget_give(sc->lane->server->options.budget, &sc->hold);
+    budget_give(sc->shard->server->options.budget, &sc->hold);
     grpc_slice_unref(sc->status_text);
     grpc_call_unref(sc->grpc);
     rpc_call_fini(&sc->call);
@@ -131,26 +131,26 @@ void server_call_release_when_done(struct server_call *sc)
 void server_call_enlist(struct server_call *sc)
 {
     count_busy(sc, 1);
-    tally(&sc->lane->unanswered, 1);
-    sc->next = sc->lane->live;
+    count_change(&sc->shard->unanswered, 1);
+    sc->next = sc->shard->live;
     if (sc->next)
         sc->next->previous = sc;
-    sc->lane->live = sc;
-    sc->lane->live_count++;
+    sc->shard->live = sc;
+    sc->shard->live_count++;
     sc->status_text = grpc_empty_slice();
 }
 
 void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag)
 {
     sc->batches++;
-    rpc_batch_start(sc->lane->loop, sc->grpc, ops, count, tag);
+    rpc_batch_start(sc->shard->loop, sc->grpc, ops, count, tag);
 }
 
 /* ---- going out --------------------------------------------------------------------------------------------------- */
 
-static uint8_t *reserve(struct rpc_call *call, size_t size)
+static uint8_t *server_call_reserve(struct rpc_call *call, size_t size)
 {
-    struct server_call *sc = of(call);
+    struct server_call *sc = server_call_of(call);
     struct outgoing *message = &sc->embedded;
     if (sc->embedded_taken && !(message = malloc(sizeof *message)))
         fatal("rpc.memory", "no memory for a message");
@@ -165,9 +165,9 @@ static uint8_t *reserve(struct rpc_call *call, size_t size)
     return GRPC_SLICE_START_PTR(message->slice);
 }
 
-static void commit(struct rpc_call *call)
+static void server_call_commit(struct rpc_call *call)
 {
-    struct server_call *sc = of(call);
+    struct server_call *sc = server_call_of(call);
     struct outgoing *message = sc->last;
     message->buffer = grpc_raw_byte_buffer_create(&message->slice, 1);
     grpc_slice_unref(message->slice);
@@ -205,9 +205,9 @@ static void op_initial(struct server_call *sc, grpc_op *op)
     }
 }
 
-static void op_status(struct server_call *sc, grpc_op *op)
+static void server_call_op_status(struct server_call *sc, grpc_op *op)
 {
-    const struct status *status = sc->cut ? &sc->cut_status : &sc->call.status;
+    const struct status *status = sc->aborted ? &sc->abort_status : &sc->call.status;
     sc->sending_status = true;
     op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
     op->data.send_status_from_server.status = (grpc_status_code)status->code;
@@ -230,7 +230,7 @@ static void op_close(struct server_call *sc, grpc_op *op)
 /* Starts the next outgoing batch, if a batch is due and no other is under way. */
 void server_call_pump(struct server_call *sc)
 {
-    bool ending = sc->call.ended || sc->cut;
+    bool ending = sc->call.ended || sc->aborted;
     if (sc->in_handler || sc->sending || sc->sending_status || (!sc->first && !ending))
         return;
     grpc_op ops[OPS_MAX];
@@ -238,13 +238,13 @@ void server_call_pump(struct server_call *sc)
     size_t count = 0;
     if (!sc->initial_sent)
         op_initial(sc, &ops[count++]);
-    if (sc->first && !sc->cut) {
+    if (sc->first && !sc->aborted) {
         ops[count].op = GRPC_OP_SEND_MESSAGE;
         ops[count++].data.send_message.send_message = sc->first->buffer;
         sc->sending = true;
     }
-    if (ending && (!sc->first || !sc->first->next || sc->cut))
-        op_status(sc, &ops[count++]);
+    if (ending && (!sc->first || !sc->first->next || sc->aborted))
+        server_call_op_status(sc, &ops[count++]);
     if (sc->sending_status && !sc->watched)
         op_close(sc, &ops[count++]);
     server_call_start(sc, ops, count, &sc->sent);
@@ -253,7 +253,7 @@ void server_call_pump(struct server_call *sc)
 void server_call_client_left(struct server_call *sc)
 {
     bool late = clock_now_ns() >= sc->call.deadline_ns;
-    rpc_call_cut(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
+    rpc_call_abort(&sc->call, late ? DEADLINE_EXCEEDED : CANCELLED);
 }
 
 static void batch_sent(struct rpc_tag *tag, bool ok)
@@ -273,16 +273,16 @@ static void batch_sent(struct rpc_tag *tag, bool ok)
     sc->in_handler = false;
     if (status_sent) {
         sc->finished = true;
-        tally(&sc->lane->unanswered, -1);
+        count_change(&sc->shard->unanswered, -1);
     } else {
         server_call_pump(sc);
     }
     server_call_release_when_done(sc);
 }
 
-static void ended(struct rpc_call *call)
+static void server_call_ended(struct rpc_call *call)
 {
-    struct server_call *sc = of(call);
+    struct server_call *sc = server_call_of(call);
     server_call_pump(sc);
     server_call_release_when_done(sc);
 }
@@ -298,31 +298,31 @@ static void client_closed(struct rpc_tag *tag, bool ok)
     server_call_release_when_done(sc);
 }
 
-static void cut(struct rpc_call *call, const struct status *status)
+static void server_call_abort_call(struct rpc_call *call, const struct status *status)
 {
-    struct server_call *sc = of(call);
-    if (call->ended || sc->cut)
+    struct server_call *sc = server_call_of(call);
+    if (call->ended || sc->aborted)
         return;
-    sc->cut = true;
-    sc->cut_status = *status;
+    sc->aborted = true;
+    sc->abort_status = *status;
     server_call_pump(sc);
-    rpc_call_cut(call, status->code);
+    rpc_call_abort(call, status->code);
 }
 
 static void limit_reached(struct timer *timer)
 {
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "the call took longer than this server allows");
-    cut(&server_call_from(timer, limit)->call, &st);
+    server_call_abort_call(&server_call_from(timer, limit)->call, &st);
 }
 
-void server_call_cut_all(struct rpc_lane *lane)
+void server_call_abort_all(struct rpc_shard *shard)
 {
     struct status st = {0};
     fail(&st, UNAVAILABLE, "the server is shutting down; ask another");
-    for (struct server_call *sc = lane->live, *next; sc; sc = next) {
+    for (struct server_call *sc = shard->live, *next; sc; sc = next) {
         next = sc->next;
-        cut(&sc->call, &st);
+        server_call_abort_call(&sc->call, &st);
     }
 }
 
@@ -341,9 +341,9 @@ void server_call_watch(struct server_call *sc)
 
 /* ---- queries of a call ------------------------------------------------------------------------------------------- */
 
-static const void *metadata(const struct rpc_call *call, const char *key, size_t *size)
+static const void *server_call_metadata(const struct rpc_call *call, const char *key, size_t *size)
 {
-    const grpc_metadata_array *array = &of(call)->metadata;
+    const grpc_metadata_array *array = &server_call_of(call)->metadata;
     for (size_t i = 0; i < array->count; i++) {
         if (grpc_slice_str_cmp(array->metadata[i].key, key) == 0) {
             *size = GRPC_SLICE_LENGTH(array->metadata[i].value);
@@ -354,19 +354,19 @@ static const void *metadata(const struct rpc_call *call, const char *key, size_t
     return NULL;
 }
 
-static const char *peer(struct rpc_call *call)
+static const char *server_call_peer(struct rpc_call *call)
 {
-    char *text = grpc_call_get_peer(of(call)->grpc);
+    char *text = grpc_call_get_peer(server_call_of(call)->grpc);
     const char *copy = arena_strdup(&call->arena, text);
     gpr_free(text);
     return copy ? copy : "";
 }
 
 static const struct rpc_call_ops server_call_ops = {
-    .reserve = reserve,
-    .commit = commit,
-    .end = ended,
-    .cut = cut,
-    .metadata = metadata,
-    .peer = peer,
+    .reserve = server_call_reserve,
+    .commit = server_call_commit,
+    .end = server_call_ended,
+    .abort = server_call_abort_call,
+    .metadata = server_call_metadata,
+    .peer = server_call_peer,
 };

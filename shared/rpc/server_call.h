@@ -1,4 +1,4 @@
-/* A call that came in through gRPC core, for the two files that move it along: arrival.c takes it in, server_call.c
+/* A call that came in through gRPC core, for the two files that move it along: inbound.c accepts it, server_call.c
  * sends and ends it. Private to shared/rpc. */
 #ifndef RENGA_RPC_SERVER_CALL_H
 #define RENGA_RPC_SERVER_CALL_H
@@ -16,7 +16,7 @@ struct outgoing {
 
 struct server_call {
     struct rpc_call call; /* first: the transport finds itself again from it */
-    struct rpc_lane *lane;
+    struct rpc_shard *shard;
     struct rpc_binding *binding; /* NULL: unknown method */
     struct server_call *next, *previous;
 
@@ -31,20 +31,20 @@ struct server_call {
     struct outgoing *first, *last;
     struct outgoing embedded;
     struct budget_hold hold; /* for its message */
-    struct status cut_status;
+    struct status abort_status;
     grpc_slice status_text;
     unsigned batches; /* under way */
     int client_gone;
-    bool in_handler, embedded_taken, watched, sending, sending_status, initial_sent, finished, cut;
+    bool in_handler, embedded_taken, watched, sending, sending_status, initial_sent, finished, aborted;
 };
 
-#define server_call_from(tag, member) OWNER_OF(tag, struct server_call, member)
+#define server_call_from(tag, member) CONTAINER_OF(tag, struct server_call, member)
 
-/* A call that waits to arrive, from the lane's pool; given back if it never does. */
-struct server_call *server_call_take(struct rpc_lane *lane);
+/* A call that waits to arrive, from the shard's pool; given back if it never does. */
+struct server_call *server_call_take(struct rpc_shard *shard);
 void server_call_give_back(struct server_call *sc);
 
-/* It has arrived: the lane counts it among its calls until it is released. */
+/* It has arrived: the shard counts it among its calls until it is released. */
 void server_call_enlist(struct server_call *sc);
 
 void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count, struct rpc_tag *tag);

@@ -6,7 +6,7 @@
 struct rpc_schema;
 
 /* JSON for GRPC_ARG_SERVICE_CONFIG, to be freed; NULL where memory is out. Calls go round robin over the peers that
- * say they are healthy as a whole (one channel carries several services); what the contract calls idempotent is sent
+ * say they are healthy as a whole (one channel serves several services); what the contract calls idempotent is sent
  * again when a peer is UNAVAILABLE, up to four times in all and within a budget: once more than half of the last
  * tokens are spent, retries stop until calls succeed again. Give GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION too, so
  * that no DNS record replaces it. */

@@ -1,4 +1,4 @@
-/* The parts of a server: lanes (its share of each loop), bindings (its methods) and the calls under way.
+/* The parts of a server: shards (its share of each loop), bindings (its methods) and the calls under way.
  * Private to shared/rpc. */
 #ifndef RENGA_RPC_SERVING_H
 #define RENGA_RPC_SERVING_H
@@ -18,7 +18,7 @@ struct server_call;
 struct health_watch;
 
 /* The part of a server in a single loop; touched only from inside it. */
-struct rpc_lane {
+struct rpc_shard {
     struct rpc_server *server;
     struct loop *loop;
     grpc_completion_queue *cq;
@@ -30,13 +30,13 @@ struct rpc_lane {
     struct health_watch *watches;
     atomic_bool watch_posted;
     struct work watch_work; /* health has changed: look at the watches */
-    struct work cut_work;   /* the drain's patience is over */
+    struct work abort_work; /* the drain's limit is reached */
 };
 
 /* A method of the runtime's own, which reads and writes bytes. `bytes` is NULL once a request stream has ended. */
 struct rpc_builtin {
     const char *service, *method;
-    void (*handle)(struct rpc_lane *lane, struct rpc_call *call, const void *bytes, size_t size);
+    void (*handle)(struct rpc_shard *shard, struct rpc_call *call, const void *bytes, size_t size);
 };
 
 struct rpc_binding {
@@ -51,7 +51,7 @@ struct rpc_server {
     char *listen;
     grpc_server *grpc;
     grpc_resource_quota *quota;
-    struct rpc_lane *lanes;
+    struct rpc_shard *shards;
     struct rpc_binding *bindings;
     size_t binding_count;
     const char **services; /* names, of ours and of the builtins */
@@ -65,17 +65,17 @@ struct rpc_server {
     struct drain *drain;
 };
 
-/* Has gRPC hand the next call of a method (of no known method) to this lane. */
-void server_call_await(struct rpc_lane *lane, struct rpc_binding *binding);
-void server_call_await_unknown(struct rpc_lane *lane);
+/* Has gRPC hand the next call of a method (of no known method) to this shard. */
+void server_call_await(struct rpc_shard *shard, struct rpc_binding *binding);
+void server_call_await_unknown(struct rpc_shard *shard);
 
 /* The client is answered UNAVAILABLE at once; the handler is told, and its later replies are dropped. */
-void server_call_cut_all(struct rpc_lane *lane);
-void server_call_pool_free(struct rpc_lane *lane);
+void server_call_abort_all(struct rpc_shard *shard);
+void server_call_pool_free(struct rpc_shard *shard);
 
 /* grpc.health.v1 */
 extern const struct rpc_builtin rpc_health_check, rpc_health_watch;
 void rpc_health_changed(struct rpc_server *server);
-void rpc_health_end_watches(struct rpc_lane *lane);
+void rpc_health_end_watches(struct rpc_shard *shard);
 
 #endif

@@ -125,7 +125,7 @@ static void pem_free(struct rpc_tls_pem *pem)
     *pem = (struct rpc_tls_pem){0};
 }
 
-static bool text_read(const char *path, char **text, struct status *st)
+static bool tls_files_text_read(const char *path, char **text, struct status *st)
 {
     struct buffer buffer;
     if (!path)
@@ -144,14 +144,15 @@ static bool text_read(const char *path, char **text, struct status *st)
 static bool pem_read(char *const *paths, struct rpc_tls_pem *pem, struct status *st)
 {
     *pem = (struct rpc_tls_pem){0};
-    if (text_read(paths[FILE_CERTIFICATE], &pem->certificate, st) && text_read(paths[FILE_KEY], &pem->key, st) &&
-        text_read(paths[FILE_AUTHORITIES], &pem->authorities, st) && pem_check(paths, pem, st))
+    if (tls_files_text_read(paths[FILE_CERTIFICATE], &pem->certificate, st) &&
+        tls_files_text_read(paths[FILE_KEY], &pem->key, st) &&
+        tls_files_text_read(paths[FILE_AUTHORITIES], &pem->authorities, st) && pem_check(paths, pem, st))
         return true;
     pem_free(pem);
     return false;
 }
 
-static bool same(const char *a, const char *b)
+static bool tls_files_same(const char *a, const char *b)
 {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
@@ -196,8 +197,8 @@ bool rpc_tls_files_refresh(struct rpc_tls_files *files)
             log_warn("rpc.tls_kept", "%s; the certificates that were read before stay in use", st.text);
         return false;
     }
-    if (same(pem.certificate, files->pem.certificate) && same(pem.key, files->pem.key) &&
-        same(pem.authorities, files->pem.authorities)) {
+    if (tls_files_same(pem.certificate, files->pem.certificate) && tls_files_same(pem.key, files->pem.key) &&
+        tls_files_same(pem.authorities, files->pem.authorities)) {
         pem_free(&pem);
         return false;
     }

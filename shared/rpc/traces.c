@@ -12,19 +12,19 @@ static bool has_span(const struct trace_context *trace)
 
 /* ---- calls that are made ----------------------------------------------------------------------------------------- */
 
-void rpc_trace_exchange(struct rpc_exchange *exchange)
+void rpc_trace_outbound(struct rpc_outbound *outbound)
 {
-    const struct rpc_client_call *call = exchange->call;
+    const struct rpc_client_call *call = outbound->call;
     const struct trace_context *above = call->parent ? &call->parent->trace : call->trace;
     bool below = above && trace_is_set(above);
-    exchange->trace = (struct trace_context){0};
+    outbound->trace = (struct trace_context){0};
     if (rpc_observe_runs()) {
         if (below)
-            exchange->trace = *above;
+            outbound->trace = *above;
     } else if (below) {
-        trace_child(&exchange->trace, above);
+        trace_child(&outbound->trace, above);
     } else if (rpc_observe_begins()) {
-        trace_begin(&exchange->trace, rpc_observe_sample());
+        trace_begin(&outbound->trace, rpc_observe_sample());
     }
 }
 
@@ -45,9 +45,9 @@ static void trace_root(struct rpc_call *call, const struct trace_context *caller
         trace_begin(&call->trace, sampled);
 }
 
-void rpc_trace_local(struct rpc_call *call, const struct rpc_exchange *exchange)
+void rpc_trace_local(struct rpc_call *call, const struct rpc_outbound *outbound)
 {
-    const struct trace_context *above = &exchange->trace;
+    const struct trace_context *above = &outbound->trace;
     if (!trace_is_set(above)) {
         trace_root(call, NULL);
     } else if (!rpc_observe_runs()) {
@@ -104,7 +104,7 @@ const struct trace_context *rpc_trace_of_call(const struct rpc_call *call)
     return !rpc_observe_runs() || (call->trace_is_root && call->trace_is_used) ? &call->trace : NULL;
 }
 
-const struct trace_context *rpc_trace_of_exchange(const struct rpc_exchange *exchange)
+const struct trace_context *rpc_trace_of_outbound(const struct rpc_outbound *outbound)
 {
-    return rpc_observe_runs() ? NULL : &exchange->trace;
+    return rpc_observe_runs() ? NULL : &outbound->trace;
 }

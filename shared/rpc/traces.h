@@ -7,12 +7,12 @@
 #define RENGA_RPC_TRACES_H
 
 #include "rpc/call.h"
-#include "rpc/exchange.h"
+#include "rpc/outbound.h"
 
 /* The context of a call that this process makes. Not set: the call sends no context. */
-void rpc_trace_exchange(struct rpc_exchange *exchange);
+void rpc_trace_outbound(struct rpc_outbound *outbound);
 /* Of a call that is made and answered in this process. */
-void rpc_trace_local(struct rpc_call *call, const struct rpc_exchange *exchange);
+void rpc_trace_local(struct rpc_call *call, const struct rpc_outbound *outbound);
 /* Of a call that has come by gRPC, with the values of its metadata "traceparent" and "tracestate"; NULL: absent. */
 void rpc_trace_arrived(struct rpc_call *call, const char *parent, size_t parent_size, const char *state,
                        size_t state_size);
@@ -21,7 +21,7 @@ void rpc_trace_disbelieve(struct rpc_call *call);
 
 /* The span of a call that ends; NULL: it has no span. */
 const struct trace_context *rpc_trace_of_call(const struct rpc_call *call);
-const struct trace_context *rpc_trace_of_exchange(const struct rpc_exchange *exchange);
+const struct trace_context *rpc_trace_of_outbound(const struct rpc_outbound *outbound);
 
 /* Whether the metadata of a call to our own services tells that this process sends the span that it names. */
 bool rpc_trace_tells_state(const struct trace_context *trace);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOK_EVERY_MS 2000
+#define DRAIN_POLL_MS 2000
 #define SPARE_MORE                                                                                                     \
     ((size_t)16 << 20) /* bytes that must have come on top since the last trim: it takes 0.1 ms a MiB                  \
                         */
@@ -35,7 +35,7 @@ static size_t spare_size(void)
     return resident > used ? resident - used : 0;
 }
 
-static void looked(struct timer *timer)
+static void trim_looked(struct timer *timer)
 {
     size_t spare = spare_size();
     if (spare > spare_kept + SPARE_MORE) {
@@ -44,16 +44,16 @@ static void looked(struct timer *timer)
     }
     if (spare < spare_kept)
         spare_kept = spare;
-    loop_arm_after(looker, timer, LOOK_EVERY_MS);
+    loop_arm_after(looker, timer, DRAIN_POLL_MS);
 }
 
 void rpc_trim_start(struct loop *loop)
 {
     looker = loop;
     spare_kept = spare_size();
-    look.expired = looked;
+    look.expired = trim_looked;
     loop_enter(loop);
-    loop_arm_after(loop, &look, LOOK_EVERY_MS);
+    loop_arm_after(loop, &look, DRAIN_POLL_MS);
     loop_leave(loop);
 }
 

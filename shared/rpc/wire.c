@@ -145,7 +145,7 @@ static size_t frame_element(const struct frame *frame)
 }
 
 /* "messages[2].role", or as much of it as fits, whole names only. */
-static void frame_path(const struct frame *inner, char path[STATUS_FIELD_MAX])
+static void wire_frame_path(const struct frame *inner, char path[STATUS_FIELD_MAX])
 {
     const struct frame *frames[RPC_WIRE_DEPTH_MAX];
     size_t depth = 0, used = 0;
@@ -179,7 +179,7 @@ complain(struct check *check, const struct frame *frame, enum status_code code, 
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    frame_path(frame, path);
+    wire_frame_path(frame, path);
     if (path[0] == '\0')
         return fail(check->st, code, "the message %s", reason);
     fail_field(check->st, path, "%s", reason);
@@ -187,7 +187,7 @@ complain(struct check *check, const struct frame *frame, enum status_code code, 
     return false;
 }
 
-static bool malformed(struct check *check, const struct frame *frame, const char *reason)
+static bool wire_malformed(struct check *check, const struct frame *frame, const char *reason)
 {
     return complain(check, frame, INVALID_ARGUMENT, "is no valid %s: %s; serialise it with protobuf",
                     frame->field ? "value of its field" : frame->type->name, reason);
@@ -213,7 +213,7 @@ static bool packed_check(struct check *check, const struct frame *frame, const s
     case RPC_WIRE_FIXED32: {
         size_t size = wire_types[frame->field->type] == RPC_WIRE_FIXED64 ? sizeof(uint64_t) : sizeof(uint32_t);
         if (wire->size % size != 0)
-            return malformed(check, frame, "its packed numbers end within one");
+            return wire_malformed(check, frame, "its packed numbers end within one");
         count = wire->size / size;
         break;
     }
@@ -222,10 +222,10 @@ static bool packed_check(struct check *check, const struct frame *frame, const s
             run = wire->bytes[i] < 0x80 ? 0 : run + 1;
             count += run == 0;
             if (run == VARINT_MAX)
-                return malformed(check, frame, "a number in it has too many bytes");
+                return wire_malformed(check, frame, "a number in it has too many bytes");
         }
         if (run != 0)
-            return malformed(check, frame, "its packed numbers end within one");
+            return wire_malformed(check, frame, "its packed numbers end within one");
     }
     if (count > check->left.elements) {
         return complain(check, frame, RESOURCE_EXHAUSTED, "has more elements than fit in a message (%u); send fewer",
@@ -259,7 +259,7 @@ static bool text_check(struct check *check, const struct frame *frame, const str
 static bool message_check(struct check *check, const struct frame *outer, const ProtobufCMessageDescriptor *type,
                           const uint8_t *bytes, size_t size);
 
-static inline bool value_check(struct check *check, const struct frame *frame, const struct rpc_wire_field *wire)
+static inline bool wire_value_check(struct check *check, const struct frame *frame, const struct rpc_wire_field *wire)
 {
     const ProtobufCFieldDescriptor *field = frame->field;
     if (wire->type != wire_types[field->type])
@@ -289,12 +289,12 @@ static bool message_check(struct check *check, const struct frame *outer, const 
                             "has more fields than a message may have (%u); send less", check->limits.fields);
         }
         frame.field = field_find(type, field.number);
-        if (frame.field && !value_check(check, &frame, &field))
+        if (frame.field && !wire_value_check(check, &frame, &field))
             return false;
         frame.field = NULL;
     }
     check->left.depth++;
-    return !frame.wire.error || malformed(check, &frame, frame.wire.error);
+    return !frame.wire.error || wire_malformed(check, &frame, frame.wire.error);
 }
 
 bool rpc_wire_check(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,

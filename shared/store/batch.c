@@ -39,20 +39,20 @@ static bool sizes_fit(struct store_batch *batch, enum store_verb verb, size_t ke
     return true;
 }
 
-static struct store_bytes copy(struct arena *arena, struct store_bytes bytes)
+static struct store_bytes batch_copy(struct arena *arena, struct store_bytes bytes)
 {
     return (struct store_bytes){arena_copy(arena, bytes.bytes, bytes.size), bytes.size};
 }
 
 /* NULL: the batch has failed. */
-static struct store_operation *add_key(struct store_batch *batch, enum store_verb verb, struct store_bytes key,
-                                       size_t value)
+static struct store_operation *batch_add_key(struct store_batch *batch, enum store_verb verb, struct store_bytes key,
+                                             size_t value)
 {
     if (batch->status.code != OK || !sizes_fit(batch, verb, key.size, value))
         return NULL;
     struct store_operation *operation = arena_alloc(&batch->arena, sizeof *operation);
     if (operation != NULL)
-        *operation = (struct store_operation){.verb = verb, .key = copy(&batch->arena, key)};
+        *operation = (struct store_operation){.verb = verb, .key = batch_copy(&batch->arena, key)};
     return operation;
 }
 
@@ -71,17 +71,17 @@ static bool add_last(struct store_batch *batch, struct store_operation *operatio
 
 static void add(struct store_batch *batch, enum store_verb verb, struct store_bytes key, struct store_bytes value)
 {
-    struct store_operation *operation = add_key(batch, verb, key, value.size);
+    struct store_operation *operation = batch_add_key(batch, verb, key, value.size);
     bool absent = verb == STORE_EXPECT && value.bytes == NULL;
     if (operation != NULL && !absent)
-        operation->value = copy(&batch->arena, value);
+        operation->value = batch_copy(&batch->arena, value);
     if (batch->status.code == OK)
         add_last(batch, operation);
 }
 
 void *store_put_room(struct store_batch *batch, struct store_bytes key, size_t size)
 {
-    struct store_operation *operation = add_key(batch, STORE_PUT, key, size);
+    struct store_operation *operation = batch_add_key(batch, STORE_PUT, key, size);
     void *room = operation != NULL ? arena_alloc(&batch->arena, size) : NULL;
     if (operation != NULL)
         operation->value = (struct store_bytes){room, size};

@@ -64,7 +64,7 @@ static void free_nodes(struct ordered_node *nodes)
 }
 
 /* The nodes of the batch's puts in their order, chained by their lowest level. */
-static bool prepare(struct ordered *map, const struct store_batch *batch, struct ordered_node **nodes)
+static bool memory_prepare(struct ordered *map, const struct store_batch *batch, struct ordered_node **nodes)
 {
     *nodes = NULL;
     struct ordered_node **end = nodes;
@@ -83,7 +83,7 @@ static bool prepare(struct ordered *map, const struct store_batch *batch, struct
     return true;
 }
 
-static void carry_out(struct ordered *map, const struct store_batch *batch, struct ordered_node *nodes)
+static void memory_carry_out(struct ordered *map, const struct store_batch *batch, struct ordered_node *nodes)
 {
     for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next) {
         if (operation->verb == STORE_PUT) {
@@ -106,12 +106,12 @@ static bool memory_write(void *engine, struct store_batch *batches, struct statu
         struct ordered_node *nodes;
         if (!expectations_hold(&memory->map, batch))
             continue;
-        if (!prepare(&memory->map, batch, &nodes)) {
+        if (!memory_prepare(&memory->map, batch, &nodes)) {
             fail(&batch->status, UNAVAILABLE, "no memory for a batch of %zu bytes", batch->bytes);
             continue;
         }
         pthread_rwlock_wrlock(&memory->lock);
-        carry_out(&memory->map, batch, nodes);
+        memory_carry_out(&memory->map, batch, nodes);
         pthread_rwlock_unlock(&memory->lock);
     }
     return true;
@@ -119,7 +119,7 @@ static bool memory_write(void *engine, struct store_batch *batches, struct statu
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool within(const struct store_scan *scan, const struct ordered_node *node)
+static bool memory_within(const struct store_scan *scan, const struct ordered_node *node)
 {
     return store_bytes_compare(node->key, scan->from) >= 0 &&
            (scan->to.size == 0 || store_bytes_compare(node->key, scan->to) < 0);
@@ -131,7 +131,7 @@ static void memory_scan(void *engine, unsigned reader, struct store_scan *scan)
     pthread_rwlock_rdlock(&memory->lock);
     const struct ordered_node *node =
         scan->backwards ? ordered_before(&memory->map, scan->to) : ordered_from(&memory->map, scan->from);
-    while (node != NULL && within(scan, node) && store_scan_add(scan, node->key, node->value))
+    while (node != NULL && memory_within(scan, node) && store_scan_add(scan, node->key, node->value))
         node = scan->backwards ? node->previous : node->next[0];
     pthread_rwlock_unlock(&memory->lock);
 }

@@ -32,7 +32,7 @@ static unsigned roll_levels(struct ordered *map)
     return levels;
 }
 
-static struct store_bytes place(char *at, struct store_bytes bytes)
+static struct store_bytes ordered_place(char *at, struct store_bytes bytes)
 {
     if (bytes.size > 0)
         memcpy(at, bytes.bytes, bytes.size);
@@ -47,8 +47,8 @@ struct ordered_node *ordered_node_create(struct ordered *map, struct store_bytes
     if (node == NULL)
         return NULL;
     char *behind = (char *)node + head;
-    *node = (struct ordered_node){.levels = levels, .key = place(behind, key)};
-    node->value = place(behind + key.size, value);
+    *node = (struct ordered_node){.levels = levels, .key = ordered_place(behind, key)};
+    node->value = ordered_place(behind + key.size, value);
     return node;
 }
 
@@ -99,7 +99,7 @@ struct ordered_node *ordered_find(const struct ordered *map, struct store_bytes 
 /* ---- changing ---------------------------------------------------------------------------------------------------- */
 
 /* `node` is the one that all `links` of its levels lead to. */
-static void take_out(struct ordered *map, struct ordered_node *node, struct ordered_node ***links)
+static void ordered_take_out(struct ordered *map, struct ordered_node *node, struct ordered_node ***links)
 {
     for (unsigned level = 0; level < node->levels; level++)
         *links[level] = node->next[level];
@@ -115,7 +115,7 @@ void ordered_put(struct ordered *map, struct ordered_node *node)
     struct ordered_node **links[ORDERED_LEVELS_MAX];
     struct ordered_node *there = find_links(map, node->key, links);
     if (there != NULL && store_bytes_compare(there->key, node->key) == 0)
-        take_out(map, there, links);
+        ordered_take_out(map, there, links);
     struct ordered_node *next = *links[0];
     node->previous = next != NULL ? next->previous : map->last;
     for (unsigned level = 0; level < node->levels; level++) {
@@ -133,7 +133,7 @@ void ordered_delete(struct ordered *map, struct store_bytes key)
     struct ordered_node **links[ORDERED_LEVELS_MAX];
     struct ordered_node *there = find_links(map, key, links);
     if (there != NULL && store_bytes_compare(there->key, key) == 0)
-        take_out(map, there, links);
+        ordered_take_out(map, there, links);
 }
 
 void ordered_delete_range(struct ordered *map, struct store_bytes from, struct store_bytes to)
@@ -142,7 +142,7 @@ void ordered_delete_range(struct ordered *map, struct store_bytes from, struct s
     struct ordered_node *node = find_links(map, from, links);
     while (node != NULL && (to.size == 0 || store_bytes_compare(node->key, to) < 0)) {
         struct ordered_node *next = node->next[0];
-        take_out(map, node, links);
+        ordered_take_out(map, node, links);
         node = next;
     }
 }

@@ -10,7 +10,7 @@
 
 static void scan_ended(struct work *work)
 {
-    struct store_scan *scan = OWNER_OF(work, struct store_scan, ended);
+    struct store_scan *scan = CONTAINER_OF(work, struct store_scan, ended);
     scan->done(scan);
 }
 
@@ -43,7 +43,7 @@ static bool copy_bound(struct arena *arena, struct store_bytes *bound, struct st
     return bound->bytes != NULL || fail(st, RESOURCE_EXHAUSTED, "no memory for a scan");
 }
 
-static bool prepare(struct store_scan *scan, struct status *st)
+static bool reader_prepare(struct store_scan *scan, struct status *st)
 {
     if (scan->limit == 0 || scan->limit > STORE_SCAN_ROWS_MAX)
         scan->limit = STORE_SCAN_ROWS_MAX;
@@ -53,7 +53,7 @@ static bool prepare(struct store_scan *scan, struct status *st)
     return copy_bound(&scan->arena, &scan->from, st) && copy_bound(&scan->arena, &scan->to, st);
 }
 
-static bool enqueue(struct store *store, struct store_scan *scan, struct status *st)
+static bool reader_enqueue(struct store *store, struct store_scan *scan, struct status *st)
 {
     pthread_mutex_lock(&store->lock);
     bool room = store->scans_queued < STORE_SCANS_MAX;
@@ -77,7 +77,7 @@ void store_scan(struct store *store, struct store_scan *scan)
     scan->store = store;
     scan->next = NULL;
     scan->ended = (struct work){.run = scan_ended};
-    if (!prepare(scan, &scan->status) || !enqueue(store, scan, &scan->status))
+    if (!reader_prepare(scan, &scan->status) || !reader_enqueue(store, scan, &scan->status))
         loop_defer(scan->loop, &scan->ended);
 }
 
@@ -97,7 +97,7 @@ static struct store_scan *last_together(const struct store *store, struct store_
     return last;
 }
 
-static unsigned count_of(const struct store_scan *scan)
+static unsigned reader_count_of(const struct store_scan *scan)
 {
     unsigned count = 0;
     for (; scan != NULL; scan = scan->next)
@@ -105,7 +105,7 @@ static unsigned count_of(const struct store_scan *scan)
     return count;
 }
 
-static struct store_scan *take(struct store *store)
+static struct store_scan *reader_take(struct store *store)
 {
     pthread_mutex_lock(&store->lock);
     while (store->first_scan == NULL && !store->closing)
@@ -117,7 +117,7 @@ static struct store_scan *take(struct store *store)
         if (store->first_scan == NULL)
             store->last_scan = NULL;
         last->next = NULL;
-        store->scans_queued -= count_of(scan);
+        store->scans_queued -= reader_count_of(scan);
     }
     pthread_mutex_unlock(&store->lock);
     return scan;
@@ -127,8 +127,8 @@ void *store_reader_run(void *data)
 {
     struct store_reader *reader = data;
     struct store *store = reader->store;
-    for (struct store_scan *scan; (scan = take(store)) != NULL;) {
-        unsigned count = count_of(scan);
+    for (struct store_scan *scan; (scan = reader_take(store)) != NULL;) {
+        unsigned count = reader_count_of(scan);
         store->kind->scan(store->engine, reader->number, scan);
         for (struct store_scan *next; scan != NULL; scan = next) {
             next = scan->next; /* before its owner may let it go */
@@ -180,7 +180,8 @@ bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct stor
     return true;
 }
 
-/* seal.h reads this value as BROKEN, so a reader that does not look at `lost` does not take it for an empty message. */
+/* checksum.h reads this value as MISMATCH, so a reader that does not look at `lost` does not take it for an empty
+ * message. */
 bool store_scan_add_lost(struct store_scan *scan, struct store_bytes key)
 {
     bool added = store_scan_add(scan, key, (struct store_bytes){"\xfd", 1});

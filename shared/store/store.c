@@ -8,7 +8,7 @@
 
 static const struct store_kind *const kinds[] = {&store_memory, &store_sqlite, &store_redis};
 
-static const struct store_kind *kind_of(const char *url, struct status *st)
+static const struct store_kind *store_kind_of(const char *url, struct status *st)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL; scheme++)
@@ -19,7 +19,7 @@ static const struct store_kind *kind_of(const char *url, struct status *st)
     return NULL;
 }
 
-static bool start_threads(struct store *store, struct status *st)
+static bool store_start_threads(struct store *store, struct status *st)
 {
     int error = pthread_create(&store->writer, NULL, store_writer_run, store);
     if (error != 0)
@@ -61,7 +61,7 @@ static struct store *store_create(const struct store_kind *kind)
 
 bool store_backup(const char *url, const char *copy, struct status *st)
 {
-    const struct store_kind *kind = kind_of(url, st);
+    const struct store_kind *kind = store_kind_of(url, st);
     if (kind == NULL)
         return false;
     if (kind->backup == NULL)
@@ -71,7 +71,7 @@ bool store_backup(const char *url, const char *copy, struct status *st)
 
 struct store *store_open(const char *url, struct status *st)
 {
-    const struct store_kind *kind = kind_of(url, st);
+    const struct store_kind *kind = store_kind_of(url, st);
     if (kind == NULL)
         return NULL;
     struct store *store = store_create(kind);
@@ -84,7 +84,7 @@ struct store *store_open(const char *url, struct status *st)
         store_free(store);
         return NULL;
     }
-    if (!start_threads(store, st))
+    if (!store_start_threads(store, st))
         store_close(&store);
     return store;
 }

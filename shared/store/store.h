@@ -26,7 +26,7 @@
 struct store;
 
 /* "memory:", "sqlite:FILE", or Redis: "redis://[[user]:password@]host[:port][/db]", "rediss://…", "unix:PATH", with
- * more behind a '?' (redis_settings.h). INVALID_ARGUMENT for another URL; UNAVAILABLE if the file cannot be opened,
+ * more behind a '?' (redis/settings.h). INVALID_ARGUMENT for another URL; UNAVAILABLE if the file cannot be opened,
  * locked (another process has it) or read, or if Redis cannot be reached; FAILED_PRECONDITION for a store of a newer
  * form, for data of another program, and for a Redis that does not keep acknowledged writes; UNAUTHENTICATED and
  * PERMISSION_DENIED as Redis says; DATA_LOSS for a damaged store. */

@@ -37,7 +37,7 @@ struct store_kind {
 
     /* In the writer's thread, when the batches of a `write` have gone home: upkeep. True if it is to come again soon
      * without a write. May be NULL. */
-    bool (*tend)(void *engine);
+    bool (*maintain)(void *engine);
 
     /* As store_backup, in any thread; NULL for a kind without files. */
     bool (*backup)(const char *place, const char *copy, struct status *st);
@@ -75,8 +75,8 @@ struct store {
     bool closing;
     struct store_stats stats;
 
-    bool failing; /* the writer's: the last transaction failed */
-    bool tends;   /* the writer's: upkeep is left */
+    bool failing;   /* the writer's: the last transaction failed */
+    bool maintains; /* the writer's: upkeep is left */
     pthread_t writer;
     struct store_reader readers[STORE_READERS];
     unsigned readers_running;

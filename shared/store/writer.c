@@ -10,14 +10,14 @@
 #include <time.h>
 
 #define TRANSACTION_BATCHES_MAX 16384       /* so that the first of them does not wait long for the last */
-#define TEND_EVERY_S            1           /* if upkeep is left without writes */
+#define MAINTAIN_EVERY_S        1           /* if upkeep is left without writes */
 #define TRANSACTION_BYTES_MAX   (64u << 20) /* of keys and values; a single batch fits */
 
 /* ---- in the loops ------------------------------------------------------------------------------------------------ */
 
 static void batches_committed(struct work *work)
 {
-    struct store_batch *batch = OWNER_OF(work, struct store_batch, done);
+    struct store_batch *batch = CONTAINER_OF(work, struct store_batch, done);
     while (batch != NULL) {
         struct store_batch *next = batch->next; /* before its owner may let it go */
         batch->committed(batch);
@@ -45,7 +45,7 @@ static bool enqueue_locked(struct store *store, struct store_batch *batch, struc
     return true;
 }
 
-static bool enqueue(struct store *store, struct store_batch *batch, struct status *st)
+static bool writer_enqueue(struct store *store, struct store_batch *batch, struct status *st)
 {
     if (st->code != OK) /* found while it was filled */
         return false;
@@ -61,7 +61,7 @@ void store_commit(struct store *store, struct store_batch *batch)
     batch->store = store;
     batch->next = NULL;
     batch->done = (struct work){.run = batches_committed};
-    if (!enqueue(store, batch, &batch->status))
+    if (!writer_enqueue(store, batch, &batch->status))
         loop_defer(batch->loop, &batch->done);
 }
 
@@ -77,16 +77,16 @@ struct load {
 /* False if it is time for upkeep. */
 static bool wait_for_batches_locked(struct store *store)
 {
-    if (!store->tends)
+    if (!store->maintains)
         return pthread_cond_wait(&store->batches_came, &store->lock) == 0;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += TEND_EVERY_S;
+    until.tv_sec += MAINTAIN_EVERY_S;
     return pthread_cond_clockwait(&store->batches_came, &store->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT;
 }
 
 /* Ends with no batches when the store closes and all is written, or for upkeep. */
-static struct load take(struct store *store)
+static struct load writer_take(struct store *store)
 {
     struct load load = {0};
     pthread_mutex_lock(&store->lock);
@@ -148,7 +148,7 @@ static void count(const struct load *load, bool written, struct store_stats *add
     }
 }
 
-static void write_load(struct store *store, const struct load *load, struct store_stats *added)
+static void writer_write_load(struct store *store, const struct load *load, struct store_stats *added)
 {
     struct status st = {0};
     int64_t begun_ns = clock_now_ns();
@@ -196,16 +196,16 @@ static void add_stats(struct store *store, const struct store_stats *added)
     pthread_mutex_unlock(&store->lock);
 }
 
-static void carry_out(struct store *store, const struct load *load)
+static void writer_carry_out(struct store *store, const struct load *load)
 {
     struct store_stats added = {0};
-    write_load(store, load, &added);
+    writer_write_load(store, load, &added);
     add_stats(store, &added); /* before the batches are reported */
     send_home(load);
     store_posted(store, load->batches);
 }
 
-static bool is_closing(struct store *store)
+static bool writer_is_closing(struct store *store)
 {
     pthread_mutex_lock(&store->lock);
     bool closing = store->closing;
@@ -216,10 +216,10 @@ static bool is_closing(struct store *store)
 void *store_writer_run(void *data)
 {
     struct store *store = data;
-    for (struct load load; (load = take(store)).first != NULL || !is_closing(store);) {
+    for (struct load load; (load = writer_take(store)).first != NULL || !writer_is_closing(store);) {
         if (load.first != NULL)
-            carry_out(store, &load);
-        store->tends = store->kind->tend != NULL && store->kind->tend(store->engine);
+            writer_carry_out(store, &load);
+        store->maintains = store->kind->maintain != NULL && store->kind->maintain(store->engine);
     }
     return NULL;
 }

@@ -12,7 +12,7 @@
 #define BUCKETS_FIRST 16
 #define CACHE_LINE    64
 
-static void *need(void *memory)
+static void *metrics_xnonnull(void *memory)
 {
     if (!memory)
         fatal("metrics.memory", "no memory for metrics");
@@ -34,10 +34,10 @@ size_t metric_cells(const struct metric *metric)
 
 struct metrics *metrics_create(unsigned loop_count)
 {
-    struct metrics *metrics = need(calloc(1, sizeof *metrics));
+    struct metrics *metrics = metrics_xnonnull(calloc(1, sizeof *metrics));
     metrics->loop_count = loop_count;
-    metrics->shards = need(calloc(loop_count, sizeof *metrics->shards));
-    metrics->registry = need(calloc(1, sizeof *metrics->registry));
+    metrics->shards = metrics_xnonnull(calloc(loop_count, sizeof *metrics->shards));
+    metrics->registry = metrics_xnonnull(calloc(1, sizeof *metrics->registry));
     metrics->registry->cells_used = METRICS_CHUNK_CELLS; /* the first chunk is made when it is needed */
     pthread_mutex_init(&metrics->registry->lock, NULL);
     return metrics;
@@ -91,7 +91,7 @@ struct metric_family *metrics_register(struct metrics *metrics, const struct met
     while (*end && strcmp((*end)->metric->name, metric->name) != 0)
         end = &(*end)->next;
     if (!*end) {
-        struct metric_family *family = need(calloc(1, sizeof *family));
+        struct metric_family *family = metrics_xnonnull(calloc(1, sizeof *family));
         family->metrics = metrics;
         family->metric = metric;
         family->label_count = metric_label_count(metric);
@@ -113,7 +113,7 @@ static void add_chunk(struct metrics *metrics)
               METRICS_CHUNKS_MAX * METRICS_CHUNK_CELLS);
     for (unsigned loop = 0; loop < metrics->loop_count; loop++) {
         size_t size = METRICS_CHUNK_CELLS * sizeof(int64_t);
-        _Atomic int64_t *chunk = need(aligned_alloc(CACHE_LINE, size)); /* no line has cells of two loops */
+        _Atomic int64_t *chunk = metrics_xnonnull(aligned_alloc(CACHE_LINE, size)); /* no line has cells of two loops */
         for (size_t i = 0; i < METRICS_CHUNK_CELLS; i++)
             atomic_init(&chunk[i], 0);
         metrics->shards[loop].chunks[registry->chunk_count] = chunk;
@@ -141,7 +141,7 @@ struct key {
     uint64_t hash;
 };
 
-static void key_make(struct key *key, const struct metric_family *family, const char *const *values)
+static void metrics_key_make(struct key *key, const struct metric_family *family, const char *const *values)
 {
     key->size = 0;
     for (size_t i = 0; i < family->label_count; i++) {
@@ -154,7 +154,7 @@ static void key_make(struct key *key, const struct metric_family *family, const 
     key->hash = hash_bytes(key->bytes, key->size);
 }
 
-static struct metric_series **find(const struct metric_family *family, const struct key *key)
+static struct metric_series **metrics_find(const struct metric_family *family, const struct key *key)
 {
     struct metric_series **place = &family->table[key->hash % family->table_size];
     while (*place && !((*place)->hash == key->hash && (*place)->size == key->size &&
@@ -163,11 +163,11 @@ static struct metric_series **find(const struct metric_family *family, const str
     return place;
 }
 
-static void grow(struct metric_family *family)
+static void metrics_grow(struct metric_family *family)
 {
     free(family->table);
     family->table_size = family->table_size ? family->table_size * 2 : BUCKETS_FIRST;
-    family->table = need(calloc(family->table_size, sizeof(*family->table)));
+    family->table = metrics_xnonnull(calloc(family->table_size, sizeof(*family->table)));
     for (struct metric_series *series = family->first; series; series = series->next) {
         struct metric_series **place = &family->table[series->hash % family->table_size];
         series->chained = *place;
@@ -175,15 +175,15 @@ static void grow(struct metric_family *family)
     }
 }
 
-static struct metric_series *series_of(struct metric_family *family, const struct key *key)
+static struct metric_series *metrics_series_of(struct metric_family *family, const struct key *key)
 {
     if (family->count >= family->table_size)
-        grow(family);
-    struct metric_series **place = find(family, key);
+        metrics_grow(family);
+    struct metric_series **place = metrics_find(family, key);
     unsigned most = family->metric->series_max ? family->metric->series_max : METRIC_SERIES_DEFAULT_MAX;
     if (*place || family->count > most) /* `most` + 1: the series "other" */
         return *place;
-    struct metric_series *series = need(malloc(sizeof *series + key->size));
+    struct metric_series *series = metrics_xnonnull(malloc(sizeof *series + key->size));
     *series = (struct metric_series){.hash = key->hash, .size = key->size};
     memcpy(series->values, key->bytes, key->size);
     series->cell = take_cells(family->metrics, metric_cells(family->metric));
@@ -201,14 +201,14 @@ uint32_t metrics_series(struct metric_family *family, const char *const *values)
 {
     static const char *const others[METRIC_LABELS_MAX] = {"other", "other", "other", "other", "other", "other"};
     struct key key, other;
-    key_make(&key, family, values);
+    metrics_key_make(&key, family, values);
     pthread_mutex_t *lock = &family->metrics->registry->lock;
     pthread_mutex_lock(lock);
     if (!family->first && family->label_count) { /* its place is kept from the beginning */
-        key_make(&other, family, others);
-        series_of(family, &other);
+        metrics_key_make(&other, family, others);
+        metrics_series_of(family, &other);
     }
-    struct metric_series *series = series_of(family, &key);
+    struct metric_series *series = metrics_series_of(family, &key);
     assert(series || family->first); /* only series with labels are refused, and then "other" exists */
     uint32_t cell = series ? series->cell : family->first->cell;
     pthread_mutex_unlock(lock);
@@ -226,7 +226,7 @@ int64_t metrics_value(const struct metrics *metrics, uint32_t series)
 void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
                      void (*release)(void *data), void *data)
 {
-    struct metrics_collector *collector = need(malloc(sizeof *collector));
+    struct metrics_collector *collector = metrics_xnonnull(malloc(sizeof *collector));
     *collector = (struct metrics_collector){.collect = collect, .release = release, .data = data};
     pthread_mutex_lock(&metrics->registry->lock);
     struct metrics_collector **end = &metrics->registry->collectors;

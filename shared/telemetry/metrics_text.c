@@ -27,7 +27,7 @@ static void write_head(struct buffer *out, const struct metric *metric)
     buffer_printf(out, "\n# TYPE %s %s\n", metric->name, kinds[metric->kind]);
 }
 
-static void write_number(struct buffer *out, double value)
+static void metrics_text_write_number(struct buffer *out, double value)
 {
     if (value == floor(value) && fabs(value) < 9e15)
         buffer_printf(out, "%lld", (long long)value);
@@ -53,7 +53,7 @@ static void write_labels(struct buffer *out, const struct metric *metric, const 
         if (isinf(*bound))
             buffer_print(out, "+Inf");
         else
-            write_number(out, *bound);
+            metrics_text_write_number(out, *bound);
         buffer_put(out, '"');
     }
     buffer_put(out, '}');
@@ -66,7 +66,7 @@ static void write_sample(struct buffer *out, const struct metric *metric, const 
     buffer_print(out, suffix);
     write_labels(out, metric, values, bound);
     buffer_put(out, ' ');
-    write_number(out, value);
+    metrics_text_write_number(out, value);
     buffer_put(out, '\n');
 }
 

@@ -8,11 +8,11 @@
 #include "telemetry/otlp.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "telemetry/otlp_json.h"
 #include "telemetry/otlp_protobuf.h"
+#include "json/json.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -59,7 +59,7 @@ struct otlp {
     atomic_uint_fast64_t exported, failed;
 };
 
-static void wake(struct otlp *otlp);
+static void otlp_wake(struct otlp *otlp);
 
 /* ---- a batch's end ----------------------------------------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ static void batch_done(struct otlp *otlp, unsigned rejected)
         log_info("trace.export_recovered", "spans reach %s again", http_url_origin(otlp->url));
     otlp->failing = false;
     otlp->state = OTLP_IDLE;
-    wake(otlp);
+    otlp_wake(otlp);
 }
 
 static void batch_failed(struct otlp *otlp, const char *why)
@@ -82,7 +82,7 @@ static void batch_failed(struct otlp *otlp, const char *why)
                  http_url_origin(otlp->url), why);
     otlp->failing = true;
     otlp->state = OTLP_IDLE;
-    wake(otlp);
+    otlp_wake(otlp);
 }
 
 /* {"partialSuccess":{"rejectedSpans":"3","errorMessage":"..."}}: rejected spans must not be sent again. */
@@ -131,9 +131,9 @@ static void close_if_idle(struct otlp *otlp)
     free(otlp);
 }
 
-static void answered(struct transfer *transfer)
+static void otlp_answered(struct transfer *transfer)
 {
-    struct otlp *otlp = OWNER_OF(transfer, struct otlp, transfer);
+    struct otlp *otlp = CONTAINER_OF(transfer, struct otlp, transfer);
     if (otlp->closing) {
         otlp->state = OTLP_IDLE;
         close_if_idle(otlp);
@@ -168,7 +168,7 @@ static void answered(struct transfer *transfer)
 
 static void send_batch(struct otlp *otlp)
 {
-    transfer_init(&otlp->transfer, otlp->url, answered);
+    transfer_init(&otlp->transfer, otlp->url, otlp_answered);
     otlp->transfer.method = "POST";
     otlp->transfer.headers = otlp->headers;
     otlp->transfer.body = otlp->body.data;
@@ -202,7 +202,7 @@ static bool take_batch(struct otlp *otlp)
 }
 
 /* Does the next step. */
-static void wake(struct otlp *otlp)
+static void otlp_wake(struct otlp *otlp)
 {
     if (otlp->state == OTLP_SENDING)
         return;
@@ -227,17 +227,17 @@ static void wake(struct otlp *otlp)
 
 static void timer_expired(struct timer *timer)
 {
-    wake(OWNER_OF(timer, struct otlp, timer));
+    otlp_wake(CONTAINER_OF(timer, struct otlp, timer));
 }
 
 static void batch_gathered(struct work *work)
 {
-    struct otlp *otlp = OWNER_OF(work, struct otlp, gathered);
+    struct otlp *otlp = CONTAINER_OF(work, struct otlp, gathered);
     atomic_store(&otlp->posted, false);
     if (otlp->closing)
         close_if_idle(otlp);
     else if (otlp->state == OTLP_IDLE)
-        wake(otlp);
+        otlp_wake(otlp);
 }
 
 /* In the thread that ended a span. */
@@ -252,7 +252,7 @@ static void tell_gathered(void *data)
 
 static void report_flushed(struct work *work)
 {
-    struct otlp *otlp = OWNER_OF(work, struct otlp, flush_report);
+    struct otlp *otlp = CONTAINER_OF(work, struct otlp, flush_report);
     void (*flushed)(void *data) = otlp->flushed;
     loop_disarm(otlp->loop, &otlp->flush_limit);
     otlp->flushing = false;
@@ -263,7 +263,7 @@ static void report_flushed(struct work *work)
 
 static void flush_limit_passed(struct timer *timer)
 {
-    report_flushed(&OWNER_OF(timer, struct otlp, flush_limit)->flush_report);
+    report_flushed(&CONTAINER_OF(timer, struct otlp, flush_limit)->flush_report);
 }
 
 void otlp_flush(struct otlp *otlp, int64_t limit_ms, void (*flushed)(void *data), void *data)
@@ -273,7 +273,7 @@ void otlp_flush(struct otlp *otlp, int64_t limit_ms, void (*flushed)(void *data)
     otlp->flushed = flushed;
     otlp->flushed_data = data;
     loop_arm_after(otlp->loop, &otlp->flush_limit, limit_ms);
-    wake(otlp);
+    otlp_wake(otlp);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -284,14 +284,14 @@ struct header_status {
     bool failed;
 };
 
-static void add_header(void *data, const char *name, const char *value)
+static void otlp_add_header(void *data, const char *name, const char *value)
 {
     struct header_status *adding = data;
     if (!adding->failed)
         adding->failed = !http_headers_add(adding->headers, name, value, adding->st);
 }
 
-static bool prepare(struct otlp *otlp, struct status *st)
+static bool otlp_prepare(struct otlp *otlp, struct status *st)
 {
     const struct otlp_options *options = &otlp->options;
     size_t length = strlen(options->endpoint);
@@ -307,9 +307,9 @@ static bool prepare(struct otlp *otlp, struct status *st)
     free(location);
     otlp->headers = http_headers_create();
     struct header_status adding = {.headers = otlp->headers, .st = st};
-    add_header(&adding, "Content-Type", options->protobuf ? "application/x-protobuf" : "application/json");
+    otlp_add_header(&adding, "Content-Type", options->protobuf ? "application/x-protobuf" : "application/json");
     if (options->headers)
-        otlp_pairs(options->headers, add_header, &adding);
+        otlp_pairs(options->headers, otlp_add_header, &adding);
     return otlp->url && !adding.failed;
 }
 
@@ -332,7 +332,7 @@ struct otlp *otlp_create(struct loop *loop, struct http_client *client, struct s
     otlp->flush_report.run = report_flushed;
     otlp->gathered.run = batch_gathered;
     buffer_init(&otlp->body, BODY_MAX);
-    if (!prepare(otlp, st)) {
+    if (!otlp_prepare(otlp, st)) {
         otlp_destroy(&otlp);
         return NULL;
     }
@@ -379,7 +379,7 @@ static const struct metric lost = {.name = "renga_spans_failed_total", .help = "
 static const struct metric queued = {
     .name = "renga_spans_queued", .help = "Spans that wait to be sent.", .kind = METRIC_GAUGE};
 
-static void collect(struct buffer *out, void *data)
+static void otlp_collect(struct buffer *out, void *data)
 {
     const struct sources *sources = data;
     metrics_show(out, &recorded, NULL, (double)spans_recorded(sources->spans));
@@ -397,5 +397,5 @@ void otlp_metrics_add(struct metrics *metrics, const struct spans *spans, const 
     if (!sources)
         fatal("trace.memory", "no memory for the exporter");
     *sources = (struct sources){spans, otlp};
-    metrics_collect(metrics, collect, free, sources);
+    metrics_collect(metrics, otlp_collect, free, sources);
 }

@@ -1,6 +1,6 @@
 #include "telemetry/otlp_json.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +36,17 @@ void otlp_json_resource(struct buffer *out, const char *service, const char *mor
         otlp_pairs(more, write_attribute, out);
 }
 
-static int hex(char c)
+static int otlp_json_hex(char c)
 {
     const char *digits = "0123456789abcdef0123456789ABCDEF", *at = c ? strchr(digits, c) : NULL;
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-static void decode(char *text)
+static void otlp_json_decode(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++) {
-        int high = *from == '%' ? hex(from[1]) : -1, low = high >= 0 ? hex(from[2]) : -1;
+        int high = *from == '%' ? otlp_json_hex(from[1]) : -1, low = high >= 0 ? otlp_json_hex(from[2]) : -1;
         if (low >= 0 && (high || low)) {
             *to++ = (char)(high << 4 | low);
             from += 2;
@@ -57,7 +57,7 @@ static void decode(char *text)
     *to = '\0';
 }
 
-static char *trimmed(char *text)
+static char *otlp_json_trimmed(char *text)
 {
     text += strspn(text, " \t");
     for (size_t length = strlen(text); length && strchr(" \t", text[length - 1]); length--)
@@ -73,8 +73,8 @@ void otlp_pairs(const char *text, void (*each)(void *data, const char *name, con
         if (!equals)
             continue;
         *equals = '\0';
-        char *name = trimmed(pair), *value = trimmed(equals + 1);
-        decode(value);
+        char *name = otlp_json_trimmed(pair), *value = otlp_json_trimmed(equals + 1);
+        otlp_json_decode(value);
         if (*name)
             each(data, name, value);
     }
@@ -85,7 +85,7 @@ void otlp_pairs(const char *text, void (*each)(void *data, const char *name, con
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
-static bool is_set(const uint8_t id[8])
+static bool otlp_json_is_set(const uint8_t id[8])
 {
     static const uint8_t zero[8];
     return memcmp(id, zero, sizeof zero) != 0;
@@ -128,7 +128,7 @@ static void write_attributes(struct buffer *out, const struct span *span)
                                                   [SPAN_TOOL] = "tool",
                                                   [SPAN_RETRIEVER] = "retriever"};
     buffer_print(out, ",\"attributes\":[");
-    if (is_set(span->trace.link_span_id))
+    if (otlp_json_is_set(span->trace.link_span_id))
         write_link(out, span);
     buffer_printf(out, "{\"key\":\"langsmith.span.kind\",\"value\":{\"stringValue\":\"%s\"}}%s", roles[span->role],
                   span->rpc_service || span->attributes.length ? "," : "");
@@ -172,7 +172,7 @@ void otlp_json_span(struct buffer *out, const struct span *span)
     trace_hex(span->trace.trace_id, 16, trace_id);
     trace_hex(span->trace.span_id, 8, span_id);
     buffer_printf(out, "{\"traceId\":\"%s\",\"spanId\":\"%s\"", trace_id, span_id);
-    if (is_set(span->trace.parent_id)) {
+    if (otlp_json_is_set(span->trace.parent_id)) {
         trace_hex(span->trace.parent_id, 8, parent_id);
         buffer_printf(out, ",\"parentSpanId\":\"%s\"", parent_id);
     }
@@ -181,7 +181,7 @@ void otlp_json_span(struct buffer *out, const struct span *span)
                   (int)span->kind, (long long)span->began_ns, (long long)span->ended_ns, FLAG_SAMPLED);
     write_attributes(out, span);
     write_events(out, span);
-    if (is_set(span->trace.link_span_id))
+    if (otlp_json_is_set(span->trace.link_span_id))
         write_links(out, span);
     if (span->error) {
         buffer_print(out, ",\"status\":{\"code\":2,\"message\":");

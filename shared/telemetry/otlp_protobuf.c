@@ -3,8 +3,8 @@
  * opentelemetry/proto/trace/v1/trace.proto and its imports. */
 #include "telemetry/otlp_protobuf.h"
 
-#include "base/json.h"
 #include "telemetry/otlp_json.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void put_tag(struct buffer *out, unsigned field, enum wire wire)
     put_varint(out, field << 3 | wire);
 }
 
-static void put_number(struct buffer *out, unsigned field, uint64_t value)
+static void otlp_protobuf_put_number(struct buffer *out, unsigned field, uint64_t value)
 {
     put_tag(out, field, WIRE_VARINT);
     put_varint(out, value);
@@ -48,13 +48,13 @@ static void put_bytes(struct buffer *out, unsigned field, const void *bytes, siz
     buffer_append(out, bytes, size);
 }
 
-static void put_text(struct buffer *out, unsigned field, const char *text)
+static void otlp_protobuf_put_text(struct buffer *out, unsigned field, const char *text)
 {
     put_bytes(out, field, text, strlen(text));
 }
 
 /* Takes the message's buffer. */
-static void put_message(struct buffer *out, unsigned field, struct buffer *message)
+static void otlp_protobuf_put_message(struct buffer *out, unsigned field, struct buffer *message)
 {
     put_bytes(out, field, message->length ? message->data : "", message->length);
     out->failed |= message->failed;
@@ -73,13 +73,13 @@ static void put_texts(struct buffer *out, const cJSON *array)
     {
         struct buffer value;
         buffer_init(&value, PART_MAX);
-        put_text(&value, 1, cJSON_GetStringValue(item->child));
-        put_message(&values, 1, &value);
+        otlp_protobuf_put_text(&value, 1, cJSON_GetStringValue(item->child));
+        otlp_protobuf_put_message(&values, 1, &value);
     }
-    put_message(out, 5, &values);
+    otlp_protobuf_put_message(out, 5, &values);
 }
 
-static void put_value(struct buffer *out, const cJSON *value)
+static void otlp_protobuf_put_value(struct buffer *out, const cJSON *value)
 {
     struct buffer any;
     double number = cJSON_IsNumber(value) ? value->valuedouble : 0;
@@ -87,16 +87,16 @@ static void put_value(struct buffer *out, const cJSON *value)
     buffer_init(&any, PART_MAX);
     memcpy(&bits, &number, sizeof bits);
     if (strcmp(value->string, "stringValue") == 0)
-        put_text(&any, 1, value->valuestring);
+        otlp_protobuf_put_text(&any, 1, value->valuestring);
     else if (strcmp(value->string, "boolValue") == 0)
-        put_number(&any, 2, cJSON_IsTrue(value));
+        otlp_protobuf_put_number(&any, 2, cJSON_IsTrue(value));
     else if (strcmp(value->string, "intValue") == 0)
-        put_number(&any, 3, (uint64_t)strtoll(value->valuestring, NULL, 10));
+        otlp_protobuf_put_number(&any, 3, (uint64_t)strtoll(value->valuestring, NULL, 10));
     else if (strcmp(value->string, "doubleValue") == 0)
         put_fixed(&any, 4, bits, sizeof bits);
     else
         put_texts(&any, value);
-    put_message(out, 2, &any);
+    otlp_protobuf_put_message(out, 2, &any);
 }
 
 static void put_attributes(struct buffer *out, unsigned field, const cJSON *attributes)
@@ -106,9 +106,9 @@ static void put_attributes(struct buffer *out, unsigned field, const cJSON *attr
     {
         struct buffer pair;
         buffer_init(&pair, PART_MAX);
-        put_text(&pair, 1, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "key")));
-        put_value(&pair, cJSON_GetObjectItemCaseSensitive(item, "value")->child);
-        put_message(out, field, &pair);
+        otlp_protobuf_put_text(&pair, 1, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "key")));
+        otlp_protobuf_put_value(&pair, cJSON_GetObjectItemCaseSensitive(item, "value")->child);
+        otlp_protobuf_put_message(out, field, &pair);
     }
 }
 
@@ -119,7 +119,7 @@ static const char *string_at(const cJSON *object, const char *key)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
 }
 
-static uint64_t time_at(const cJSON *object, const char *key)
+static uint64_t otlp_protobuf_time_at(const cJSON *object, const char *key)
 {
     return strtoull(string_at(object, key), NULL, 10);
 }
@@ -131,14 +131,14 @@ static void put_events(struct buffer *out, const cJSON *events)
     {
         struct buffer event;
         buffer_init(&event, PART_MAX);
-        put_fixed(&event, 1, time_at(item, "timeUnixNano"), 8);
-        put_text(&event, 2, string_at(item, "name"));
+        put_fixed(&event, 1, otlp_protobuf_time_at(item, "timeUnixNano"), 8);
+        otlp_protobuf_put_text(&event, 2, string_at(item, "name"));
         put_attributes(&event, 3, cJSON_GetObjectItemCaseSensitive(item, "attributes"));
-        put_message(out, 11, &event);
+        otlp_protobuf_put_message(out, 11, &event);
     }
 }
 
-static bool is_set(const uint8_t id[8])
+static bool otlp_protobuf_is_set(const uint8_t id[8])
 {
     static const uint8_t zero[8];
     return memcmp(id, zero, sizeof zero) != 0;
@@ -150,16 +150,16 @@ static void put_link(struct buffer *out, const struct trace_context *trace)
     buffer_init(&link, PART_MAX);
     put_bytes(&link, 1, trace->link_trace_id, sizeof trace->link_trace_id);
     put_bytes(&link, 2, trace->link_span_id, sizeof trace->link_span_id);
-    put_message(out, 13, &link);
+    otlp_protobuf_put_message(out, 13, &link);
 }
 
 static void put_status(struct buffer *out, const cJSON *given)
 {
     struct buffer status;
     buffer_init(&status, PART_MAX);
-    put_text(&status, 2, string_at(given, "message"));
-    put_number(&status, 3, 2);
-    put_message(out, 15, &status);
+    otlp_protobuf_put_text(&status, 2, string_at(given, "message"));
+    otlp_protobuf_put_number(&status, 3, 2);
+    otlp_protobuf_put_message(out, 15, &status);
 }
 
 /* `json`: the same span, as otlp_json.h writes it. */
@@ -170,20 +170,20 @@ static void put_span(struct buffer *out, const struct span *span, const cJSON *j
     buffer_init(&message, PART_MAX);
     put_bytes(&message, 1, span->trace.trace_id, sizeof span->trace.trace_id);
     put_bytes(&message, 2, span->trace.span_id, sizeof span->trace.span_id);
-    if (is_set(span->trace.parent_id))
+    if (otlp_protobuf_is_set(span->trace.parent_id))
         put_bytes(&message, 4, span->trace.parent_id, sizeof span->trace.parent_id);
-    put_text(&message, 5, string_at(json, "name"));
-    put_number(&message, 6, span->kind);
+    otlp_protobuf_put_text(&message, 5, string_at(json, "name"));
+    otlp_protobuf_put_number(&message, 6, span->kind);
     put_fixed(&message, 7, (uint64_t)span->began_ns, 8);
     put_fixed(&message, 8, (uint64_t)span->ended_ns, 8);
     put_attributes(&message, 9, cJSON_GetObjectItemCaseSensitive(json, "attributes"));
     put_events(&message, cJSON_GetObjectItemCaseSensitive(json, "events"));
-    if (is_set(span->trace.link_span_id))
+    if (otlp_protobuf_is_set(span->trace.link_span_id))
         put_link(&message, &span->trace);
     if (status)
         put_status(&message, status);
     put_fixed(&message, 16, FLAG_SAMPLED, 4);
-    put_message(out, 2, &message);
+    otlp_protobuf_put_message(out, 2, &message);
 }
 
 /* Packs the spans singly: the tree of a whole batch would be many times its size. */
@@ -212,7 +212,7 @@ static void put_resource(struct buffer *out, const char *resource)
     buffer_printf(&text, "[%s]", resource);
     cJSON *attributes = json_parse(buffer_text(&text), text.length, NULL, &st);
     put_attributes(&message, 1, attributes);
-    put_message(out, 1, &message);
+    otlp_protobuf_put_message(out, 1, &message);
     cJSON_Delete(attributes);
     buffer_fini(&text);
 }
@@ -224,12 +224,12 @@ void otlp_protobuf_request(struct buffer *out, const char *resource, const struc
     buffer_init(&scope, PART_MAX);
     buffer_init(&whole, PART_MAX);
     put_resource(&whole, resource);
-    put_text(&scope_name, 1, "renga");
-    put_text(&scope_name, 2, RENGA_VERSION);
-    put_message(&scope, 1, &scope_name);
+    otlp_protobuf_put_text(&scope_name, 1, "renga");
+    otlp_protobuf_put_text(&scope_name, 2, RENGA_VERSION);
+    otlp_protobuf_put_message(&scope, 1, &scope_name);
     put_spans(&scope, spans);
-    put_message(&whole, 2, &scope);
-    put_message(out, 1, &whole);
+    otlp_protobuf_put_message(&whole, 2, &scope);
+    otlp_protobuf_put_message(out, 1, &whole);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -247,7 +247,8 @@ static bool take_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
 }
 
 /* The first field with this number: its value, or its bytes. Other fields than numbers and bytes end the reading. */
-static bool find_field(const uint8_t *at, const uint8_t *end, unsigned field, uint64_t *value, const uint8_t **bytes)
+static bool otlp_protobuf_find_field(const uint8_t *at, const uint8_t *end, unsigned field, uint64_t *value,
+                                     const uint8_t **bytes)
 {
     uint64_t tag;
     while (at < end && take_varint(&at, end, &tag) && take_varint(&at, end, value)) {
@@ -268,7 +269,7 @@ uint64_t otlp_protobuf_rejected(const void *answer, size_t size)
 {
     uint64_t length, rejected;
     const uint8_t *partial, *none;
-    if (!size || !find_field(answer, (const uint8_t *)answer + size, 1, &length, &partial) || !partial)
+    if (!size || !otlp_protobuf_find_field(answer, (const uint8_t *)answer + size, 1, &length, &partial) || !partial)
         return 0;
-    return find_field(partial, partial + length, 1, &rejected, &none) && !none ? rejected : 0;
+    return otlp_protobuf_find_field(partial, partial + length, 1, &rejected, &none) && !none ? rejected : 0;
 }

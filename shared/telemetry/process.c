@@ -61,7 +61,7 @@ static double start_time(void)
     return seconds;
 }
 
-static void collect(struct buffer *out, void *data)
+static void process_collect(struct buffer *out, void *data)
 {
     const char *service = data;
     struct rusage usage;
@@ -82,5 +82,5 @@ static void collect(struct buffer *out, void *data)
 void process_metrics_add(struct metrics *metrics, const char *service)
 {
     start_time();
-    metrics_collect(metrics, collect, NULL, (void *)(uintptr_t)service);
+    metrics_collect(metrics, process_collect, NULL, (void *)(uintptr_t)service);
 }

@@ -69,7 +69,8 @@ struct rpc_metrics {
     struct method_series **loops; /* [loop][side × methods + method] */
 };
 
-static struct method_series *series_of(struct rpc_metrics *rpc, unsigned loop, enum rpc_side side, unsigned method_id)
+static struct method_series *rpc_metrics_series_of(struct rpc_metrics *rpc, unsigned loop, enum rpc_side side,
+                                                   unsigned method_id)
 {
     size_t method = method_id < rpc->method_count ? method_id : rpc->method_count;
     struct method_series *series = &rpc->loops[loop][(size_t)side * (rpc->method_count + 1) + method];
@@ -95,7 +96,7 @@ static uint32_t handled_of(struct rpc_metrics *rpc, struct method_series *series
 static void call_began(struct rpc_observer *observer, unsigned loop, enum rpc_side side, unsigned method_id)
 {
     struct rpc_metrics *rpc = (struct rpc_metrics *)observer;
-    struct method_series *series = series_of(rpc, loop, side, method_id);
+    struct method_series *series = rpc_metrics_series_of(rpc, loop, side, method_id);
     metrics_add(rpc->metrics, loop, series->of[STARTED], 1);
     metrics_add(rpc->metrics, loop, series->of[IN_FLIGHT], 1);
 }
@@ -139,7 +140,7 @@ static void record_span(struct rpc_metrics *rpc, const struct rpc_ended *ended)
 static void call_ended(struct rpc_observer *observer, unsigned loop, const struct rpc_ended *ended)
 {
     struct rpc_metrics *rpc = (struct rpc_metrics *)observer;
-    struct method_series *series = series_of(rpc, loop, ended->side, ended->method_id);
+    struct method_series *series = rpc_metrics_series_of(rpc, loop, ended->side, ended->method_id);
     metrics_add(rpc->metrics, loop, series->of[IN_FLIGHT], -1);
     metrics_add(rpc->metrics, loop, handled_of(rpc, series, ended), 1);
     metrics_add(rpc->metrics, loop, series->of[RECEIVED], (int64_t)ended->received_bytes);

@@ -3,9 +3,9 @@
 #include "telemetry/spans.h"
 
 #include "base/clock.h"
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "json/writer.h"
 
 #include <assert.h>
 #include <math.h>
@@ -33,7 +33,7 @@ struct spans {
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
-static void copy_cut(char *to, size_t room, const char *text)
+static void spans_copy_cut(char *to, size_t room, const char *text)
 {
     size_t length = text_cut(text, strlen(text), room - 1);
     memcpy(to, text, length);
@@ -48,7 +48,7 @@ struct span *span_start(struct spans *spans, const struct trace_context *trace, 
     if (!span)
         return NULL;
     *span = (struct span){.spans = spans, .trace = *trace, .kind = kind, .began_ns = clock_now_ns()};
-    copy_cut(span->name, sizeof span->name, name);
+    spans_copy_cut(span->name, sizeof span->name, name);
     buffer_init(&span->attributes, ESCAPED_MAX);
     buffer_init(&span->events, ESCAPED_MAX);
     return span;
@@ -80,7 +80,7 @@ void span_error(struct span *span, const char *text)
     if (!span)
         return;
     span->error = true;
-    copy_cut(span->text, sizeof span->text, text);
+    spans_copy_cut(span->text, sizeof span->text, text);
 }
 
 /* ---- attributes, as the JSON that is sent ------------------------------------------------------------------------ */
@@ -212,13 +212,13 @@ static size_t span_memory(const struct span *span)
     return sizeof *span + span->attributes.capacity + span->events.capacity;
 }
 
-static void leave_queue(struct spans *spans, unsigned count, size_t bytes)
+static void spans_leave_queue(struct spans *spans, unsigned count, size_t bytes)
 {
     atomic_fetch_sub_explicit(&spans->queued, count, memory_order_relaxed);
     atomic_fetch_sub_explicit(&spans->queued_bytes, bytes, memory_order_relaxed);
 }
 
-static void push(struct spans *spans, struct span *span)
+static void spans_push(struct spans *spans, struct span *span)
 {
     struct span *head = atomic_load_explicit(&spans->pushed, memory_order_relaxed);
     do
@@ -242,12 +242,12 @@ void span_end(struct span **span_pointer)
            all = atomic_fetch_add_explicit(&spans->queued_bytes, bytes, memory_order_relaxed);
     unsigned queued = atomic_fetch_add_explicit(&spans->queued, 1, memory_order_relaxed);
     if (queued >= spans->queue_max || all + bytes > SPANS_QUEUE_BYTES_MAX) {
-        leave_queue(spans, 1, bytes);
+        spans_leave_queue(spans, 1, bytes);
         atomic_fetch_add_explicit(&spans->dropped, 1, memory_order_relaxed);
         span_destroy(span);
         return;
     }
-    push(spans, span);
+    spans_push(spans, span);
     if (spans->waiting && queued + 1 >= spans->notify_count &&
         !atomic_exchange_explicit(&spans->notified, true, memory_order_acq_rel))
         spans->waiting(spans->waiting_data);
@@ -278,7 +278,7 @@ struct span *spans_take(struct spans *spans, unsigned max, unsigned *count)
     spans->held = *last;
     if (taken)
         *last = NULL;
-    leave_queue(spans, taken, bytes);
+    spans_leave_queue(spans, taken, bytes);
     *count = taken;
     return taken ? first : NULL;
 }

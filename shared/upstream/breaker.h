@@ -1,4 +1,4 @@
-/* A circuit breaker, without clock or lock of its own: standing.c keeps one for each deployment.
+/* A circuit breaker, without clock or lock of its own: endpoint_health.c keeps one for each deployment.
  *
  *      CLOSED --failures--> OPEN --rest is over--> HALF_OPEN --successes--> CLOSED
  *                             ^                        |

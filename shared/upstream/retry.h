@@ -49,7 +49,7 @@ struct retry_question {
     enum status_code code;
     bool quota; /* the account is empty */
     bool begun; /* a piece of the answer has gone out */
-    /* Filled by standing_prospects. */
+    /* Filled by route_prospects. */
     bool others;     /* of this rank that have not been asked, and can be */
     bool again;      /* ... that have been asked before, and may mend. The failed deployment counts by its code alone */
     bool lower;      /* of the ranks after it */
@@ -67,7 +67,7 @@ enum retry_step retry_decide(const struct retry_policy *policy, const struct ret
 /* Whether a deployment with this failure may succeed with the same request a little later. */
 bool retry_mends(enum status_code code, bool quota);
 
-/* No deployment can be asked at present (standing_choose): decides whether to wait, for the `turn`th time in this call,
+/* No deployment can be asked at present (route_choose): decides whether to wait, for the `turn`th time in this call,
  * from 1. There are as many waits as the policy has attempts, less the first. */
 bool retry_wait(const struct retry_policy *policy, unsigned turn, int64_t hint_ms, int64_t left_ms, int64_t *wait_ms);
 

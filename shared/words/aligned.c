@@ -88,7 +88,7 @@ static bool align_is_chance(const struct alignment *align, size_t from, size_t t
     bool han = false, strong = false;
     for (size_t i = from; i < to; i++) {
         han |= words[i].script == SCRIPT_HAN;
-        strong |= words[i].script != SCRIPT_HAN && !words[i].weak;
+        strong |= words[i].script != SCRIPT_HAN && !words[i].stop_word;
     }
     return !strong && (han ? to - from == 1 : to - from <= 2);
 }
@@ -131,7 +131,7 @@ struct replaced {
 static bool align_has_content(const struct aligned_word *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!words[i].weak)
+        if (!words[i].stop_word)
             return true;
     return false;
 }

@@ -16,12 +16,13 @@
 #define ALIGNED_WORDS  512 /* of a text; of a longer one only the first are compared */
 #define ALIGNED_MIDDLE 160 /* words between the equal ends; with more, the texts are not aligned */
 
-/* `mark`: behind a comma, a bracket or another mark. `weak`: a function word or Hiragana. `name`: by its spelling. */
+/* `mark`: behind a comma, a bracket or another mark. `stop_word`: a function word or Hiragana. `name`: by its spelling.
+ */
 struct aligned_word {
     uint64_t hash;
     struct span span;
     enum script script;
-    bool weak, name, mark;
+    bool stop_word, name, mark;
 };
 
 struct aligned_text {

@@ -41,11 +41,11 @@ static void aligned_end(struct aligned_text *out, struct aligned_run *run)
     if (run->length && out->count < ALIGNED_WORDS) {
         bool letters = word->script == SCRIPT_LETTER;
         word->hash = term_hash(run->text, run->length);
-        word->weak = word->script == SCRIPT_HIRAGANA ||
-                     (letters && (run->characters < 2 || words_function_word(run->text, run->length)));
+        word->stop_word = word->script == SCRIPT_HIRAGANA ||
+                          (letters && (run->characters < 2 || words_function_word(run->text, run->length)));
         word->name = word->script == SCRIPT_DIGIT ||
                      (word->script == SCRIPT_KATAKANA && run->characters >= NAME_LEAST) ||
-                     (letters && !word->weak && run->characters >= NAME_LEAST &&
+                     (letters && !word->stop_word && run->characters >= NAME_LEAST &&
                       aligned_is_capital(text, out->text.length, word->span.begin));
         out->words[out->count++] = *word;
     }

@@ -46,7 +46,7 @@ bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t en
     return asked_was_seen(&rated->seen, asked_hash(rated->sentence, begin, end));
 }
 
-static bool asked_is_word(enum script script)
+static bool asked_fits_is_word(enum script script)
 {
     return script == SCRIPT_LETTER || script == SCRIPT_DIGIT;
 }
@@ -91,7 +91,7 @@ static bool asked_run_is_fresh(const struct asked_rated *rated, const struct ask
     const struct asked_letters *letters = rated->sentence;
     if (asked_was_seen(&rated->seen, asked_hash(letters, run->begin, run->end)))
         return false;
-    if (asked_is_word(run->script))
+    if (asked_fits_is_word(run->script))
         return true;
     size_t fresh = 0, pairs = 0;
     for (size_t i = run->begin; i + 1 < run->end; i++, pairs++)
@@ -144,7 +144,7 @@ static void asked_count_hits(struct asked_rated *rated)
     for (size_t at = 0; asked_run_next(rated, &at, &run);) {
         while (done <= run.begin)
             rated->hits[done++] = count;
-        if (asked_is_word(run.script))
+        if (asked_fits_is_word(run.script))
             count += !run.fresh && !asked_is_common(rated->sentence, &run) ? 2 : 0;
         for (size_t i = run.begin; run.script >= SCRIPT_HAN && run.script != SCRIPT_HIRAGANA && i + 1 < run.end; i++) {
             count += asked_was_seen(&rated->seen, asked_hash(rated->sentence, i, i + 2));

@@ -253,7 +253,7 @@ static double number_fits_date(const struct asked_number *number, enum asked_uni
     return number->date ? 0.5 : 0.2;
 }
 
-static double number_fits(const struct asked_rated *rated, const struct asked_number *number)
+static double asked_fits_numbers_number_fits(const struct asked_rated *rated, const struct asked_number *number)
 {
     const struct asked *asked = rated->asked;
     if (asked->type == ASKED_DATE)
@@ -288,7 +288,7 @@ double asked_rate_numbers(const struct asked_rated *rated)
                                                                                                            : 0;
     struct asked_number number;
     for (size_t at = 0; number_next(rated->sentence, &at, &number);) {
-        double fits = number_is_old(rated, &number) ? 0 : number_fits(rated, &number);
+        double fits = number_is_old(rated, &number) ? 0 : asked_fits_numbers_number_fits(rated, &number);
         fits *= asked_nearness(rated, number.begin, number.end);
         best = fits > best ? fits : best;
     }

@@ -101,7 +101,7 @@ static bool claim_is_name(struct claim sentence, const struct term *term, bool f
         return false; /* compared with its number */
     if (term->kind == TERM_KATAKANA || (term->kind == TERM_IDENTIFIER && claim_is_address(term)))
         return true;
-    return term->kind == TERM_WORD && !term->weak && length >= WORD_LEAST && claim_is_capitalised(word, length) &&
+    return term->kind == TERM_WORD && !term->stop_word && length >= WORD_LEAST && claim_is_capitalised(word, length) &&
            !(first && claim_is_opener(word, length));
 }
 
@@ -213,7 +213,7 @@ double claim_share_of(struct claim_terms *terms, struct claim sentence)
     size_t all = 0, known = 0;
     terms_begin(&reader, sentence.text, sentence.length);
     while (terms_next(&reader, &term)) {
-        if (term.weak || term.kind == TERM_NUMBER || term.kind == TERM_IDENTIFIER)
+        if (term.stop_word || term.kind == TERM_NUMBER || term.kind == TERM_IDENTIFIER)
             continue;
         all++;
         known += *claim_slot(terms, term_hash(term.text, term.length)) != 0;

@@ -48,16 +48,16 @@ static bool heading_is_title(const char *text, size_t length)
     struct term term;
     terms_begin(&reader, text, length);
     while (terms_next(&reader, &term))
-        if (term.kind == TERM_WORD && !term.weak && !heading_is_capitalised(text, &term))
+        if (term.kind == TERM_WORD && !term.stop_word && !heading_is_capitalised(text, &term))
             return false;
     return true;
 }
 
-static bool heading_names(const char *text, const struct term *term, bool first, bool title)
+static bool claims_heading_names(const char *text, const struct term *term, bool first, bool title)
 {
     if (term->kind == TERM_KATAKANA)
         return !heading_is_common(text + term->begin, term->end - term->begin);
-    return term->kind == TERM_WORD && !term->weak && !first && !title && heading_is_capitalised(text, term);
+    return term->kind == TERM_WORD && !term->stop_word && !first && !title && heading_is_capitalised(text, term);
 }
 
 bool claims_heading_stands(const struct evidence *evidence, const char *text, size_t length)
@@ -69,7 +69,7 @@ bool claims_heading_stands(const struct evidence *evidence, const char *text, si
         return false;
     terms_begin(&reader, text, length);
     for (; terms_next(&reader, &term); first = false)
-        if (heading_names(text, &term, first, title) && !evidence_has_term(evidence, term.text, term.length))
+        if (claims_heading_names(text, &term, first, title) && !evidence_has_term(evidence, term.text, term.length))
             return false;
     return true;
 }

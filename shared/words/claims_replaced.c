@@ -90,7 +90,7 @@ static bool replaced_lacks(struct claim rest, struct claim_terms *terms)
     struct term term;
     terms_begin(&reader, rest.text, rest.length);
     while (terms_next(&reader, &term))
-        if (!term.weak && term.kind != TERM_NUMBER && term.kind != TERM_IDENTIFIER &&
+        if (!term.stop_word && term.kind != TERM_NUMBER && term.kind != TERM_IDENTIFIER &&
             !claim_terms_have(terms, term.text, term.length))
             return true;
     return false;

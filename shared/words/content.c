@@ -16,7 +16,7 @@ static const char words_text[] = "の は に を が と で も へ や か �
 static struct variant_rows words;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void read_rows(void)
+static void content_read_rows(void)
 {
     variant_rows_read(&words, words_text);
 }
@@ -62,9 +62,9 @@ bool words_has_content(const char *text, size_t length)
     terms_begin(&reader, text, length);
     while (terms_next(&reader, &term)) {
         bool letter = term.kind == TERM_WORD && term.length == 1;
-        if (!term.weak || (letter && !words_function_word(term.text, term.length)))
+        if (!term.stop_word || (letter && !words_function_word(term.text, term.length)))
             return true;
     }
-    pthread_once(&once, read_rows);
+    pthread_once(&once, content_read_rows);
     return has_hiragana_content(text, length);
 }

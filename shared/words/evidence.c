@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM_AT_FIRST 64
-#define WEAK_SHARE    0.08 /* of the weight of a strong term */
+#define ROOM_AT_FIRST   64
+#define STOP_WORD_SHARE 0.08 /* of the weight of a content term */
 
 uint64_t term_hash(const char *text, size_t length)
 {
@@ -15,7 +15,7 @@ uint64_t term_hash(const char *text, size_t length)
 }
 
 /* Doubles the capacity of an array in the arena. The old array is freed only with the arena. */
-static bool grow(struct arena *arena, void **array, size_t *room, size_t size)
+static bool evidence_grow(struct arena *arena, void **array, size_t *room, size_t size)
 {
     size_t wanted = *room == 0 ? ROOM_AT_FIRST : *room * 2;
     void *larger = arena_alloc(arena, wanted * size);
@@ -28,7 +28,7 @@ static bool grow(struct arena *arena, void **array, size_t *room, size_t size)
     return true;
 }
 
-static struct known_term *slot_of(struct known_term *known, size_t room, uint64_t hash)
+static struct known_term *evidence_slot_of(struct known_term *known, size_t room, uint64_t hash)
 {
     size_t at = (size_t)hash & (room - 1);
     while (known[at].hash != 0 && known[at].hash != hash)
@@ -44,33 +44,33 @@ static bool grow_known(struct evidence *evidence)
         return false;
     for (size_t i = 0; i < evidence->known_room; i++) {
         if (evidence->known[i].hash != 0)
-            *slot_of(larger, room, evidence->known[i].hash) = evidence->known[i];
+            *evidence_slot_of(larger, room, evidence->known[i].hash) = evidence->known[i];
     }
     evidence->known = larger;
     evidence->known_room = room;
     return true;
 }
 
-static bool add_term(struct evidence *evidence, const struct term *term)
+static bool evidence_add_term(struct evidence *evidence, const struct term *term)
 {
     uint32_t unit = (uint32_t)evidence->unit_count - 1;
     if (evidence->term_count * 2 >= evidence->known_room && !grow_known(evidence))
         return false;
     uint64_t hash = term_hash(term->text, term->length);
-    struct known_term *slot = slot_of(evidence->known, evidence->known_room, hash);
+    struct known_term *slot = evidence_slot_of(evidence->known, evidence->known_room, hash);
     if (slot->hash == 0) {
         if (evidence->term_count == evidence->term_room &&
-            !grow(evidence->arena, (void **)&evidence->terms, &evidence->term_room, sizeof(*evidence->terms)))
+            !evidence_grow(evidence->arena, (void **)&evidence->terms, &evidence->term_room, sizeof(*evidence->terms)))
             return false;
         *slot = (struct known_term){.hash = hash, .id = (uint32_t)evidence->term_count};
-        evidence->terms[evidence->term_count++] = (struct term_entry){.last = NO_TERM, .weak = term->weak};
+        evidence->terms[evidence->term_count++] = (struct term_entry){.last = NO_TERM, .stop_word = term->stop_word};
     }
     struct term_entry *entry = &evidence->terms[slot->id];
     if (entry->last == unit)
         return true;
     if (evidence->unit_term_count == evidence->unit_term_room &&
-        !grow(evidence->arena, (void **)&evidence->unit_terms, &evidence->unit_term_room,
-              sizeof(*evidence->unit_terms)))
+        !evidence_grow(evidence->arena, (void **)&evidence->unit_terms, &evidence->unit_term_room,
+                       sizeof(*evidence->unit_terms)))
         return false;
     entry->last = unit;
     entry->count++;
@@ -84,14 +84,14 @@ static bool add_unit(struct evidence *evidence, size_t passage, const char *text
     struct term_reader reader;
     struct term term;
     if (evidence->unit_count == evidence->unit_room &&
-        !grow(evidence->arena, (void **)&evidence->units, &evidence->unit_room, sizeof(*evidence->units)))
+        !evidence_grow(evidence->arena, (void **)&evidence->units, &evidence->unit_room, sizeof(*evidence->units)))
         return false;
     struct unit *unit = &evidence->units[evidence->unit_count++];
     *unit = (struct unit){
         .passage = (uint32_t)passage, .span = span, .terms = (uint32_t)evidence->unit_term_count, .heading = heading};
     terms_begin_in(&reader, text + span.begin, span.end - span.begin, language);
     while (terms_next(&reader, &term)) {
-        if (!add_term(evidence, &term))
+        if (!evidence_add_term(evidence, &term))
             return false;
     }
     unit->terms_end = (uint32_t)evidence->unit_term_count;
@@ -166,14 +166,14 @@ uint32_t evidence_term(const struct evidence *evidence, uint64_t hash)
 {
     if (evidence->known_room == 0)
         return NO_TERM;
-    const struct known_term *slot = slot_of(evidence->known, evidence->known_room, hash);
+    const struct known_term *slot = evidence_slot_of(evidence->known, evidence->known_room, hash);
     return slot->hash == 0 ? NO_TERM : slot->id;
 }
 
-double evidence_weight(const struct evidence *evidence, uint32_t count, bool weak)
+double evidence_weight(const struct evidence *evidence, uint32_t count, bool stop_word)
 {
     double idf = log(1.0 + ((double)evidence->unit_count + 1.0) / ((double)count + 0.5));
-    return weak ? idf * WEAK_SHARE : idf;
+    return stop_word ? idf * STOP_WORD_SHARE : idf;
 }
 
 static bool query_has(const struct query *query, uint64_t hash)
@@ -185,7 +185,7 @@ static bool query_has(const struct query *query, uint64_t hash)
     return false;
 }
 
-static size_t slot_of_query(const struct query *query, uint32_t id)
+static size_t evidence_slot_of_query(const struct query *query, uint32_t id)
 {
     size_t at = id & (QUERY_SLOTS - 1);
     while (query->slots[at] != 0 && query->terms[query->slots[at] - 1].id != id)
@@ -195,7 +195,7 @@ static size_t slot_of_query(const struct query *query, uint32_t id)
 
 int query_find(const struct query *query, uint32_t id)
 {
-    return (int)query->slots[slot_of_query(query, id)] - 1;
+    return (int)query->slots[evidence_slot_of_query(query, id)] - 1;
 }
 
 static bool has_letter(const struct term *term)
@@ -231,17 +231,18 @@ void query_read(const struct evidence *evidence, const struct evidence *weights,
             continue;
         uint32_t id = evidence_term(evidence, hash);
         uint32_t known = evidence_term(weights, hash);
-        double weight = share * evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.weak);
+        double weight =
+            share * evidence_weight(weights, known == NO_TERM ? 0 : weights->terms[known].count, term.stop_word);
         query->terms[query->count++] = (struct query_term){
             .hash = hash,
             .id = id,
             .weight = weight,
             .begin = term.begin,
             .end = term.end,
-            .weak = term.weak,
+            .stop_word = term.stop_word,
             .exact = term.kind == TERM_NUMBER || (term.kind == TERM_IDENTIFIER && !has_letter(&term))};
         query->weight += weight;
         if (id != NO_TERM)
-            query->slots[slot_of_query(query, id)] = (uint16_t)query->count;
+            query->slots[evidence_slot_of_query(query, id)] = (uint16_t)query->count;
     }
 }

@@ -26,7 +26,7 @@ struct known_term {
 struct term_entry {
     uint32_t holders, count;
     uint32_t last; /* the last unit with this term, while reading */
-    bool weak;
+    bool stop_word;
 };
 
 struct evidence {
@@ -52,7 +52,7 @@ uint64_t term_hash(const char *text, size_t length);
 uint32_t evidence_term(const struct evidence *evidence, uint64_t hash);
 
 /* The weight (idf) of a term that `count` units have. */
-double evidence_weight(const struct evidence *evidence, uint32_t count, bool weak);
+double evidence_weight(const struct evidence *evidence, uint32_t count, bool stop_word);
 
 /* The terms of the query text, each once. */
 struct query_term {
@@ -60,7 +60,7 @@ struct query_term {
     uint32_t id; /* NO_TERM: the evidence does not have it */
     double weight;
     size_t begin, end;
-    bool weak, exact; /* exact: a number or an identifier */
+    bool stop_word, exact; /* exact: a number or an identifier */
 };
 #define QUERY_SLOTS (2 * QUERY_TERMS_MAX) /* a power of 2 */
 struct query {

@@ -16,7 +16,7 @@ static uint32_t letter_at(const struct figure_letters *letters, size_t at)
     return at < letters->count ? letters->codes[at] : 0;
 }
 
-static bool is_digit(uint32_t code)
+static bool figures_is_digit(uint32_t code)
 {
     return code >= '0' && code <= '9';
 }
@@ -26,7 +26,7 @@ static bool is_latin(uint32_t code)
     return code >= 'a' && code <= 'z';
 }
 
-static bool is_space(uint32_t code)
+static bool figures_is_space(uint32_t code)
 {
     return code && script_of(code) == SCRIPT_SPACE;
 }
@@ -99,14 +99,14 @@ static size_t figure_digits(const struct figure_letters *letters, size_t at, str
     *part = (struct figure){.digits = 0};
     for (;; at++) {
         uint32_t code = letter_at(letters, at);
-        bool before_digit = is_digit(letter_at(letters, at + 1));
+        bool before_digit = figures_is_digit(letter_at(letters, at + 1));
         if (code == '.' && before_digit && !point) {
             point = true;
             continue;
         }
         if (code == ',' && before_digit && !point)
             continue;
-        if (!is_digit(code))
+        if (!figures_is_digit(code))
             return at;
         if (count < DIGITS_MOST) {
             part->digits = part->digits * 10 + (code - '0');
@@ -146,7 +146,7 @@ static size_t figure_parts(const struct figure_letters *letters, size_t at, stru
         figure_add(figure, part);
         last = exponent;
         at = end;
-        if (!exponent || !is_digit(letter_at(letters, at)))
+        if (!exponent || !figures_is_digit(letter_at(letters, at)))
             return at;
     }
 }
@@ -158,7 +158,7 @@ static int english_multiplier(const struct figure_letters *letters, size_t at, s
         const char *word;
         int exponent;
     } words[] = {{"hundred", 2}, {"thousand", 3}, {"million", 6}, {"billion", 9}, {"trillion", 12}, {"bn", 9}};
-    at += is_space(letter_at(letters, at)) || letter_at(letters, at) == '-';
+    at += figures_is_space(letter_at(letters, at)) || letter_at(letters, at) == '-';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (figure_word_at(letters, at, words[i].word, end))
             return words[i].exponent;
@@ -179,7 +179,7 @@ bool figure_word_at(const struct figure_letters *letters, size_t at, const char 
     uint32_t last = 0;
     for (size_t i = 0; word[i]; at++) {
         if (word[i] == ' ') { /* any blanks, or a hyphen */
-            if (!is_space(letter_at(letters, at)) && letter_at(letters, at) != '-')
+            if (!figures_is_space(letter_at(letters, at)) && letter_at(letters, at) != '-')
                 return false;
             i++;
             continue;
@@ -218,7 +218,8 @@ static void figure_take_unit(const struct figure_letters *letters, struct figure
 {
     size_t at = figure->end, begin = figure->begin;
     uint32_t before = begin ? letters->codes[begin - 1] : 0;
-    while (is_space(letter_at(letters, at)) || (letter_at(letters, at) == '-' && is_latin(letter_at(letters, at + 1))))
+    while (figures_is_space(letter_at(letters, at)) ||
+           (letter_at(letters, at) == '-' && is_latin(letter_at(letters, at + 1))))
         at++;
     const struct figure_unit *unit = figure_unit_at(letters, at);
     if (unit) {
@@ -239,7 +240,7 @@ static size_t note_end(const struct figure_letters *letters, size_t at)
 {
     size_t end = at + 1 + (letter_at(letters, at + 1) == '^');
     size_t begin = end;
-    while (is_digit(letter_at(letters, end)))
+    while (figures_is_digit(letter_at(letters, end)))
         end++;
     return letter_at(letters, at) == '[' && end > begin && letter_at(letters, end) == ']' ? end + 1 : 0;
 }
@@ -247,7 +248,7 @@ static size_t note_end(const struct figure_letters *letters, size_t at)
 /* True for "-5", false for "3-5" and "- 5". */
 static bool is_negative(const struct figure_letters *letters, size_t at)
 {
-    return at && letters->codes[at - 1] == '-' && (at == 1 || is_space(letters->codes[at - 2]));
+    return at && letters->codes[at - 1] == '-' && (at == 1 || figures_is_space(letters->codes[at - 2]));
 }
 
 static bool is_year(const struct figure *figure)
@@ -270,10 +271,10 @@ bool figure_next(const struct figure_letters *letters, size_t *at, struct figure
         bool first = era && letters->codes[*at] == 0x5143 && letter_at(letters, *at + 1) == 0x5E74; /* 令和元年 */
         if (note)
             *at = note - 1;
-        if (note || (!is_digit(letters->codes[*at]) && !first))
+        if (note || (!figures_is_digit(letters->codes[*at]) && !first))
             continue;
         if (*at && is_latin(letters->codes[*at - 1])) { /* CO2 is a word */
-            while (is_digit(letter_at(letters, *at + 1)))
+            while (figures_is_digit(letter_at(letters, *at + 1)))
                 ++*at;
             continue;
         }

@@ -63,7 +63,7 @@ static bool echo_is_new(const struct aligned_text *said, const struct aligned_te
 {
     const struct aligned_word *word = &said->words[at];
     bool characters = word->script == SCRIPT_HAN || word->script == SCRIPT_HIRAGANA;
-    if (word->script == SCRIPT_HIRAGANA ? content > 0 : word->weak)
+    if (word->script == SCRIPT_HIRAGANA ? content > 0 : word->stop_word)
         return false;
     if (characters && to - at == 1 && content > FEW_WORDS)
         return false;
@@ -85,7 +85,7 @@ static size_t echo_content(const struct aligned_text *said)
 {
     size_t count = 0;
     for (size_t i = 0; i < said->count; i++)
-        count += !said->words[i].weak;
+        count += !said->words[i].stop_word;
     return count;
 }
 

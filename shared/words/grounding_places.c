@@ -101,7 +101,7 @@ static const struct term_entry *grounding_rarest(const struct evidence *evidence
     const struct term_entry *rarest = NULL;
     query_read(evidence, evidence, sentence.text, sentence.length, &query);
     for (size_t i = 0; i < query.count; i++) {
-        if (query.terms[i].id == NO_TERM || query.terms[i].weak)
+        if (query.terms[i].id == NO_TERM || query.terms[i].stop_word)
             continue;
         const struct term_entry *entry = &evidence->terms[query.terms[i].id];
         rarest = !rarest || entry->count < rarest->count ? entry : rarest;

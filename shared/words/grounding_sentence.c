@@ -39,7 +39,7 @@ static struct query_term *nearest_rarest(const struct evidence *evidence, struct
     struct query_term *rarest = NULL;
     for (size_t i = 0; i < query->count; i++) {
         struct query_term *term = &query->terms[i];
-        if (term->id != NO_TERM && !term->weak &&
+        if (term->id != NO_TERM && !term->stop_word &&
             (!rarest || evidence->terms[term->id].count < evidence->terms[rarest->id].count))
             rarest = term;
     }

@@ -8,7 +8,7 @@ struct tally {
 };
 
 /* The closing quotation mark for the opening mark `code`, or 0. A straight apostrophe is not a quotation mark. */
-static uint32_t closing(uint32_t code)
+static uint32_t language_closing(uint32_t code)
 {
     switch (code) {
     case '"':
@@ -22,7 +22,7 @@ static uint32_t closing(uint32_t code)
     }
 }
 
-static void count_word(struct tally *tally, const char *word, size_t length)
+static void language_count_word(struct tally *tally, const char *word, size_t length)
 {
     if (length == 0)
         return;
@@ -50,12 +50,12 @@ static struct tally count(const char *text, size_t length, bool with_quotes)
             letters += utf8_write(word + letters, c.code);
             continue;
         }
-        count_word(&tally, word, letters);
+        language_count_word(&tally, word, letters);
         letters = 0;
         tally.japanese += script >= SCRIPT_HAN;
-        until = with_quotes ? 0 : closing(c.code);
+        until = with_quotes ? 0 : language_closing(c.code);
     }
-    count_word(&tally, word, letters);
+    language_count_word(&tally, word, letters);
     return until == 0 ? tally : count(text, length, true);
 }
 

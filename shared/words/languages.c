@@ -57,7 +57,7 @@ static bool has_letter_of(const char *letters, const char *word, size_t length)
     return false;
 }
 
-static void count_word(struct language_signs *signs, const char *word, size_t length)
+static void languages_count_word(struct language_signs *signs, const char *word, size_t length)
 {
     signs->words += length > 0;
     for (int i = 0; i < LANGUAGES && length > 0 && length <= WORD_MAX; i++) {
@@ -102,7 +102,7 @@ static void count_character(struct language_signs *signs, uint32_t code)
 }
 
 /* The mark that closes a quotation, or 0. An apostrophe is no quotation mark. */
-static uint32_t closing(uint32_t code)
+static uint32_t languages_closing(uint32_t code)
 {
     static const uint32_t marks[][2] = {{'"', '"'},       {'`', '`'},       {0x300C, 0x300D}, {0x300E, 0x300F},
                                         {0x300A, 0x300B}, {0x201C, 0x201D}, {0xAB, 0xBB},     {0x201E, 0x201C}};
@@ -132,11 +132,11 @@ static bool count_signs(struct language_signs *signs, const char *text, size_t l
                 letters += utf8_write(word + letters, c.code);
             continue;
         }
-        count_word(signs, word, letters);
+        languages_count_word(signs, word, letters);
         letters = 0;
-        until = with_quotes ? 0 : closing(c.code);
+        until = with_quotes ? 0 : languages_closing(c.code);
     }
-    count_word(signs, word, letters);
+    languages_count_word(signs, word, letters);
     return !until;
 }
 

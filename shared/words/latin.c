@@ -52,7 +52,7 @@ static const char *const function_words[LATIN_LANGUAGES] = {
 static struct variant_rows words[LATIN_LANGUAGES];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void read_rows(void)
+static void latin_read_rows(void)
 {
     for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++)
         variant_rows_read(&words[i], function_words[i]);
@@ -63,7 +63,7 @@ bool latin_function_word(enum latin_language language, const struct run_characte
     struct run_character plain[WORD_MAX];
     if (length > WORD_MAX)
         return false;
-    pthread_once(&once, read_rows);
+    pthread_once(&once, latin_read_rows);
     for (unsigned i = 0; i < length; i++)
         plain[i].code = latin_plain(run[i].code);
     const struct variant_row *row = variant_rows_find(&words[language], plain, length, 0);
@@ -74,7 +74,7 @@ struct tally {
     unsigned words[LATIN_LANGUAGES];
 };
 
-static void count_word(struct tally *tally, const struct run_character *word, unsigned length)
+static void latin_count_word(struct tally *tally, const struct run_character *word, unsigned length)
 {
     char bytes[4 * WORD_MAX + 1];
     size_t size = 0;
@@ -131,7 +131,7 @@ static bool is_english(const struct tally *tally)
     return true;
 }
 
-static enum latin_language most_of(const struct tally *tally)
+static enum latin_language latin_most_of(const struct tally *tally)
 {
     enum latin_language most = LATIN_ENGLISH;
     bool shared = false;
@@ -162,11 +162,11 @@ enum latin_language latin_language_of(const char *text, size_t length)
             word[letters - 1].code = c.code;
             continue;
         }
-        count_word(&tally, word, letters);
+        latin_count_word(&tally, word, letters);
         letters = 0;
         if (is_english(&tally))
             return LATIN_ENGLISH;
     }
-    count_word(&tally, word, letters);
-    return most_of(&tally);
+    latin_count_word(&tally, word, letters);
+    return latin_most_of(&tally);
 }

@@ -29,7 +29,7 @@ static void stemmers_destroy(void *gone)
     free(stemmers);
 }
 
-static void make_key(void)
+static void latin_stem_make_key(void)
 {
     have_key = pthread_key_create(&key, stemmers_destroy) == 0;
 }
@@ -38,7 +38,7 @@ static void make_key(void)
 static struct sb_stemmer *stemmer_of(enum latin_language language)
 {
     static const char *const names[LATIN_LANGUAGES] = {[LATIN_GERMAN] = "german", [LATIN_SPANISH] = "spanish"};
-    pthread_once(&once, make_key);
+    pthread_once(&once, latin_stem_make_key);
     if (of_thread == NULL && have_key) {
         struct stemmers *stemmers = calloc(1, sizeof(*stemmers));
         if (stemmers == NULL || pthread_setspecific(key, stemmers) != 0) {
@@ -69,7 +69,7 @@ uint32_t latin_plain(uint32_t code)
     return U_SUCCESS(error) && count > 1 && letters[0] < 0x80 ? letters[0] : code;
 }
 
-static bool is_ascii(const char *word, size_t length)
+static bool latin_stem_is_ascii(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)word[i] >= 0x80)
@@ -81,7 +81,7 @@ static bool is_ascii(const char *word, size_t length)
 static size_t without_accents(char *word, size_t length)
 {
     size_t written = 0;
-    if (is_ascii(word, length))
+    if (latin_stem_is_ascii(word, length))
         return length;
     for (size_t at = 0, end; at < length; at = end) {
         uint32_t code = utf8_read(word, length, at, &end), plain = latin_plain(code);
@@ -117,7 +117,7 @@ static size_t without_umlauts(char *word, size_t length)
     return written;
 }
 
-static bool ends_with(const char *word, size_t length, const char *end)
+static bool latin_stem_ends_with(const char *word, size_t length, const char *end)
 {
     size_t size = strlen(end);
     return length >= LIGHT_LEAST + size && memcmp(word + length - size, end, size) == 0;
@@ -127,7 +127,7 @@ static bool ends_with(const char *word, size_t length, const char *end)
 static size_t without_endings(const char *word, size_t length, const char *const *endings)
 {
     for (; *endings != NULL; endings++)
-        length -= ends_with(word, length, *endings) ? strlen(*endings) : 0;
+        length -= latin_stem_ends_with(word, length, *endings) ? strlen(*endings) : 0;
     return length;
 }
 
@@ -135,10 +135,10 @@ static size_t without_endings(const char *word, size_t length, const char *const
 static size_t light_french(char *word, size_t length)
 {
     static const char *const endings[] = {"s", "ent", "er", "e", "e", NULL};
-    if (ends_with(word, length, "aux")) {
+    if (latin_stem_ends_with(word, length, "aux")) {
         word[length - 2] = 'l';
         length--;
-    } else if (ends_with(word, length, "x")) {
+    } else if (latin_stem_ends_with(word, length, "x")) {
         length--;
     }
     length = without_endings(word, length, endings);

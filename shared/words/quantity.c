@@ -5,7 +5,7 @@
 
 #include "words/fold.h"
 
-static bool stands(const char *text, size_t length, const char *const *words, size_t count)
+static bool quantity_stands(const char *text, size_t length, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (memmem(text, length, words[i], strlen(words[i])) != NULL)
@@ -16,7 +16,7 @@ static bool stands(const char *text, size_t length, const char *const *words, si
 
 /* True for 何 before a Han, Latin or Katakana character: 何日, 何 GB, 何パーセント. False for 何を and 何か, which do
  * not ask for a number. */
-static bool counts(const char *text, size_t length)
+static bool quantity_counts(const char *text, size_t length)
 {
     struct fold fold;
     struct folded c;
@@ -31,15 +31,15 @@ static bool counts(const char *text, size_t length)
     return false;
 }
 
-static bool is_letter(char c)
+static bool quantity_is_letter(char c)
 {
     return ((unsigned char)c | 0x20) >= 'a' && ((unsigned char)c | 0x20) <= 'z';
 }
 
-static size_t word_at(const char *text, size_t length, size_t at, char word[16])
+static size_t quantity_word_at(const char *text, size_t length, size_t at, char word[16])
 {
     size_t count = 0;
-    while (at + count < length && is_letter(text[at + count])) {
+    while (at + count < length && quantity_is_letter(text[at + count])) {
         if (count < 15)
             word[count] = (char)(text[at + count] | 0x20);
         count++;
@@ -48,14 +48,14 @@ static size_t word_at(const char *text, size_t length, size_t at, char word[16])
     return count;
 }
 
-static bool asks_in_english(const char *text, size_t length)
+static bool quantity_asks_in_english(const char *text, size_t length)
 {
     static const char *const how[] = {"many", "much",  "long", "often", "big",  "large", "far",    "fast",
                                       "soon", "early", "late", "old",   "high", "small", "quickly"};
     char word[16];
     bool after_how = false;
     for (size_t at = 0; at < length;) {
-        size_t count = word_at(text, length, at, word);
+        size_t count = quantity_word_at(text, length, at, word);
         if (count > 0) {
             if (strcmp(word, "when") == 0)
                 return true;
@@ -74,8 +74,9 @@ bool words_asks_number(const char *text, size_t length)
 {
     static const char *const japanese[] = {"いくら",     "いくつ",     "いつ",       "どれくらい",
                                            "どれぐらい", "どのくらい", "どのぐらい", "どれほど"};
-    return counts(text, length) || stands(text, length, japanese, sizeof(japanese) / sizeof(*japanese)) ||
-           asks_in_english(text, length);
+    return quantity_counts(text, length) ||
+           quantity_stands(text, length, japanese, sizeof(japanese) / sizeof(*japanese)) ||
+           quantity_asks_in_english(text, length);
 }
 
 /* Number words: small numbers, and words for frequency. */
@@ -96,11 +97,11 @@ bool words_has_number(const char *text, size_t length)
 {
     char word[16];
     for (size_t at = 0; at < length;) {
-        size_t count = word_at(text, length, at, word);
+        size_t count = quantity_word_at(text, length, at, word);
         if ((text[at] >= '0' && text[at] <= '9') || (count > 0 && is_number_word(word)))
             return true;
         at += count > 0 ? count : 1;
     }
     static const char *const japanese[] = {"毎", "０", "１", "２", "３", "４", "５", "６", "７", "８", "９"};
-    return stands(text, length, japanese, sizeof(japanese) / sizeof(*japanese));
+    return quantity_stands(text, length, japanese, sizeof(japanese) / sizeof(*japanese));
 }

@@ -31,13 +31,13 @@ static bool sums_init(const struct evidence *evidence, struct sums *sums)
            sums->passage && sums->heading;
 }
 
-static bool are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
+static bool selection_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
 {
     return evidence->units[unit].passage == evidence->units[next].passage && !evidence->units[unit].heading;
 }
 
 /* The holders of a term are in ascending order, and the heading is the first unit of its passage. */
-static void add_term(const struct evidence *evidence, const struct query_term *term, struct sums *sums)
+static void selection_add_term(const struct evidence *evidence, const struct query_term *term, struct sums *sums)
 {
     const struct term_entry *entry = &evidence->terms[term->id];
     const uint32_t *holders = evidence->holders + entry->holders;
@@ -57,10 +57,10 @@ static void add_term(const struct evidence *evidence, const struct query_term *t
         sums->specific[unit] += term->weight * term->weight;
         if (headed == passage)
             sums->in_heading[unit] += term->weight;
-        if (unit + 1 < evidence->unit_count && are_beside(evidence, unit, unit + 1) &&
+        if (unit + 1 < evidence->unit_count && selection_are_beside(evidence, unit, unit + 1) &&
             (h + 1 == entry->count || holders[h + 1] != unit + 1))
             sums->before[unit + 1] += term->weight;
-        if (unit > 0 && are_beside(evidence, unit - 1, unit) && (h == 0 || holders[h - 1] != unit - 1))
+        if (unit > 0 && selection_are_beside(evidence, unit - 1, unit) && (h == 0 || holders[h - 1] != unit - 1))
             sums->after[unit - 1] += term->weight;
     }
     sums->all += term->weight;
@@ -92,8 +92,8 @@ static void add_terms(const struct evidence *evidence, const struct query *query
         const struct query_term *term = &query->terms[i];
         if (term->id == NO_TERM)
             continue;
-        add_term(evidence, term, sums);
-        if (term->weak)
+        selection_add_term(evidence, term, sums);
+        if (term->stop_word)
             continue;
         if (last && term->begin < last->end + NEAR_BYTES)
             add_run(evidence, last, term, sums);
@@ -101,7 +101,7 @@ static void add_terms(const struct evidence *evidence, const struct query *query
     }
 }
 
-static bool ends_with(const char *text, size_t length, const char *const *ends, size_t count)
+static bool selection_ends_with(const char *text, size_t length, const char *const *ends, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t size = strlen(ends[i]);
@@ -111,20 +111,20 @@ static bool ends_with(const char *text, size_t length, const char *const *ends, 
     return false;
 }
 
-static bool asks(const char *text, size_t length)
+static bool selection_asks(const char *text, size_t length)
 {
     static const char *const marks[] = {"?", "？"};
-    return ends_with(text, length, marks, sizeof(marks) / sizeof(*marks));
+    return selection_ends_with(text, length, marks, sizeof(marks) / sizeof(*marks));
 }
 
-static bool is_stopped(const char *text, size_t length)
+static bool selection_is_stopped(const char *text, size_t length)
 {
     static const char *const stops[] = {".", "!", "。", "！", ".)", "」", "．", "\"", "…", "”", "』", ")", "）"};
-    return ends_with(text, length, stops, sizeof(stops) / sizeof(*stops));
+    return selection_ends_with(text, length, stops, sizeof(stops) / sizeof(*stops));
 }
 
 /* Whether the subject of the sentence stands in the sentence before. */
-static bool continues(const char *text, size_t length)
+static bool selection_continues(const char *text, size_t length)
 {
     static const char *const begins[] = {"It ",  "Its ",   "This ", "These ", "They ", "Their ", "He ",
                                          "She ", "His ",   "Her ",  "Such ",  "That ", "Those ", "これ",
@@ -136,7 +136,7 @@ static bool continues(const char *text, size_t length)
     return false;
 }
 
-static double share(double part, double all)
+static double selection_share(double part, double all)
 {
     return all > 0 ? part / all : 0;
 }
@@ -145,7 +145,7 @@ static size_t new_terms(const struct evidence *evidence, const struct query *que
 {
     size_t count = 0;
     for (uint32_t t = unit->terms; t < unit->terms_end; t++)
-        count += !evidence->terms[evidence->unit_terms[t]].weak && query_find(query, evidence->unit_terms[t]) < 0;
+        count += !evidence->terms[evidence->unit_terms[t]].stop_word && query_find(query, evidence->unit_terms[t]) < 0;
     return count;
 }
 
@@ -161,14 +161,14 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     double rest = sums->passage[unit->passage] - own - before - after;
     double *signs = selected->signs;
     uint32_t first = evidence->firsts[unit->passage];
-    signs[SIGN_OWN] = share(own, sums->all);
-    signs[SIGN_OWN_BEST] = share(own, question->best_own);
-    signs[SIGN_SPECIFIC] = share(sums->specific[at], sums->all_specific);
-    signs[SIGN_RUNS] = share(sums->runs[at], sums->all_runs);
-    signs[SIGN_BEFORE] = share(before, sums->all);
-    signs[SIGN_AFTER] = share(after, sums->all);
-    signs[SIGN_PASSAGE] = rest > 0 ? share(rest, sums->all) : 0;
-    signs[SIGN_HEADING] = share(sums->heading[unit->passage] - sums->in_heading[at], sums->all);
+    signs[SIGN_OWN] = selection_share(own, sums->all);
+    signs[SIGN_OWN_BEST] = selection_share(own, question->best_own);
+    signs[SIGN_SPECIFIC] = selection_share(sums->specific[at], sums->all_specific);
+    signs[SIGN_RUNS] = selection_share(sums->runs[at], sums->all_runs);
+    signs[SIGN_BEFORE] = selection_share(before, sums->all);
+    signs[SIGN_AFTER] = selection_share(after, sums->all);
+    signs[SIGN_PASSAGE] = rest > 0 ? selection_share(rest, sums->all) : 0;
+    signs[SIGN_HEADING] = selection_share(sums->heading[unit->passage] - sums->in_heading[at], sums->all);
     signs[SIGN_SEARCH] = question->best_search > 0 ? passage->score / question->best_search
                                                    : 1 - 0.1 * (unit->passage < 5 ? unit->passage : 5);
     signs[SIGN_TOP] = signs[SIGN_SEARCH] >= 1;
@@ -176,21 +176,21 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_FOCUS] = signs[SIGN_SUBJECT] = FIT_UNKNOWN;
     signs[SIGN_NEW] = log(1 + (double)new_terms(evidence, &question->terms, unit));
     signs[SIGN_LENGTH] = log(1 + (double)length);
-    signs[SIGN_ASKS] = asks(text, length);
-    signs[SIGN_UNSTOPPED] = !is_stopped(text, length) && !asks(text, length);
+    signs[SIGN_ASKS] = selection_asks(text, length);
+    signs[SIGN_UNSTOPPED] = !selection_is_stopped(text, length) && !selection_asks(text, length);
     signs[SIGN_FIRST] = at == first + (evidence->units[first].heading ? 1 : 0);
-    signs[SIGN_CONTINUES] = continues(text, length) ? signs[SIGN_BEFORE] : 0;
+    signs[SIGN_CONTINUES] = selection_continues(text, length) ? signs[SIGN_BEFORE] : 0;
     signs[SIGN_ANSWERS_HEADING] = signs[SIGN_FIRST] * signs[SIGN_HEADING];
 }
 
-static void weigh(struct selected *selected)
+static void selection_weigh(struct selected *selected)
 {
     selected->chosen.score = 0;
     for (size_t i = 0; i < SELECTION_SIGNS; i++)
         selected->chosen.score += selected->signs[i] * selection_weights[i];
 }
 
-static void insert(struct selection *selection, const struct selected *selected)
+static void selection_insert(struct selection *selection, const struct selected *selected)
 {
     size_t at = selection->count++;
     for (; at > 0 && selection->list[at - 1].chosen.score < selected->chosen.score; at--)
@@ -205,7 +205,7 @@ struct pool {
     size_t count;
 };
 
-static void add_to_pool(struct pool *pool, uint32_t unit, double score)
+static void selection_add_to_pool(struct pool *pool, uint32_t unit, double score)
 {
     size_t at = pool->count;
     if (at == SELECTED_MAX && score <= pool->scores[at - 1])
@@ -230,8 +230,8 @@ static void find_best(const struct evidence *evidence, const struct sums *sums, 
             question->best_search = evidence->passages[i].score;
 }
 
-static void fill_pool(const struct evidence *evidence, const struct question *question, const struct sums *sums,
-                      struct pool *pool)
+static void selection_fill_pool(const struct evidence *evidence, const struct question *question,
+                                const struct sums *sums, struct pool *pool)
 {
     for (size_t i = 0; i < evidence->unit_count; i++) {
         const struct unit *unit = &evidence->units[i];
@@ -239,8 +239,8 @@ static void fill_pool(const struct evidence *evidence, const struct question *qu
         if (unit->heading || sums->passage[unit->passage] <= 0)
             continue;
         read_signs(evidence, question, sums, &selected);
-        weigh(&selected);
-        add_to_pool(pool, selected.unit, selected.chosen.score);
+        selection_weigh(&selected);
+        selection_add_to_pool(pool, selected.unit, selected.chosen.score);
     }
 }
 
@@ -279,8 +279,8 @@ static void rank_pool(const struct evidence *evidence, const struct question *qu
                                         selection_share_of(question, &asked->subject, has, HAS_CONTEXT)) /
                                        2;
         selected.signs[SIGN_FIT_OWN] = (selected.signs[sign_of(asked->type)] - FIT_UNKNOWN) * selected.signs[SIGN_OWN];
-        weigh(&selected);
-        insert(selection, &selected);
+        selection_weigh(&selected);
+        selection_insert(selection, &selected);
     }
 }
 
@@ -297,7 +297,7 @@ static bool is_question_word(const struct asked *asked, const struct query_term 
     return false;
 }
 
-static void read_question(const struct evidence *evidence, struct question *question)
+static void selection_read_question(const struct evidence *evidence, struct question *question)
 {
     struct query *terms = &question->terms;
     asked_read(question->text, question->length, &question->asked);
@@ -308,7 +308,7 @@ static void read_question(const struct evidence *evidence, struct question *ques
             continue;
         terms->weight -= term->weight;
         term->weight = 0;
-        term->weak = true;
+        term->stop_word = true;
         term->exact = false;
     }
 }
@@ -319,7 +319,7 @@ bool selection_rank(const struct evidence *evidence, const char *question, size_
     struct pool pool = {.count = 0};
     struct sums sums;
     *selection = (struct selection){.count = 0};
-    read_question(evidence, &asked);
+    selection_read_question(evidence, &asked);
     selection->asked = asked.asked;
     if (asked.terms.weight <= 0 || evidence->unit_count == 0)
         return true;
@@ -327,7 +327,7 @@ bool selection_rank(const struct evidence *evidence, const char *question, size_
         return false;
     add_terms(evidence, &asked.terms, &sums);
     find_best(evidence, &sums, &asked);
-    fill_pool(evidence, &asked, &sums, &pool);
+    selection_fill_pool(evidence, &asked, &sums, &pool);
     rank_pool(evidence, &asked, &sums, &pool, selection);
     if (selection->count)
         selection_cover(evidence, &asked, selection);

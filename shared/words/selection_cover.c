@@ -51,14 +51,14 @@ double selection_share_of(const struct question *question, const struct span *sp
     struct part part = {0};
     for (size_t i = 0; i < question->terms.count; i++) {
         const struct query_term *term = &question->terms.terms[i];
-        if (!term->weak && term->begin >= span->begin && term->end <= span->end)
+        if (!term->stop_word && term->begin >= span->begin && term->end <= span->end)
             cover_add(&part, term->weight, has[i] & bits);
     }
     return cover_share(&part, FIT_UNKNOWN);
 }
 
 /* A word with a capital letter that does not begin the question, or a word of Katakana. */
-static bool is_name(const struct question *question, const struct query_term *term)
+static bool selection_cover_is_name(const struct question *question, const struct query_term *term)
 {
     const char *text = question->text + term->begin;
     bool capital = text[0] >= 'A' && text[0] <= 'Z' && term->begin > 0;
@@ -81,7 +81,7 @@ void selection_cover(const struct evidence *evidence, const struct question *que
     for (size_t i = 0; i < question->terms.count; i++) {
         const struct query_term *term = &question->terms.terms[i];
         double weight = term->weight;
-        if (term->weak)
+        if (term->stop_word)
             continue;
         count++;
         cover_add(&sentence, weight, has[i] & HAS_SENTENCE);
@@ -91,7 +91,7 @@ void selection_cover(const struct evidence *evidence, const struct question *que
         heaviest = weight > heaviest ? weight : heaviest;
         if (!(has[i] & HAS_PASSAGE) && weight > lacking)
             lacking = weight;
-        if (is_name(question, term)) {
+        if (selection_cover_is_name(question, term)) {
             cover_add(&names, weight, has[i] & HAS_PASSAGE);
             cover_add(&near_names, weight, has[i] & HAS_CONTEXT);
         }

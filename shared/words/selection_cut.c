@@ -29,7 +29,7 @@ struct cutting {
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the unit is an item: its line has a mark, or it begins with a number as "1. ". */
-static bool is_item(const struct evidence *evidence, uint32_t unit)
+static bool selection_cut_is_item(const struct evidence *evidence, uint32_t unit)
 {
     const struct unit *at = &evidence->units[unit];
     const char *text = evidence->passages[at->passage].text;
@@ -44,7 +44,7 @@ static bool is_item(const struct evidence *evidence, uint32_t unit)
            marker_read(text, at->span.end, begin).kind == 'b';
 }
 
-static bool are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
+static bool selection_cut_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
 {
     return next < evidence->unit_count && evidence->units[unit].passage == evidence->units[next].passage &&
            !evidence->units[unit].heading;
@@ -67,14 +67,14 @@ static bool leads_in(const struct evidence *evidence, uint32_t unit)
 
 /* ---- what is given ----------------------------------------------------------------------------------------------- */
 
-static size_t size_of(const struct evidence *evidence, uint32_t unit)
+static size_t selection_cut_size_of(const struct evidence *evidence, uint32_t unit)
 {
     return evidence->units[unit].span.end - evidence->units[unit].span.begin;
 }
 
-static double weight_of(const struct evidence *evidence, uint32_t term)
+static double selection_cut_weight_of(const struct evidence *evidence, uint32_t term)
 {
-    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].weak);
+    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].stop_word);
 }
 
 /* Whether the sentence, or nearly all of it, is given already. */
@@ -85,7 +85,7 @@ static bool is_given(const struct cutting *cutting, uint32_t unit)
     double common[PICKED_MAX] = {0}, own = 0;
     for (uint32_t t = at->terms; t < at->terms_end; t++) {
         uint32_t term = evidence->unit_terms[t];
-        double weight = weight_of(evidence, term);
+        double weight = selection_cut_weight_of(evidence, term);
         own += weight;
         for (size_t i = 0; i < cutting->count; i++)
             common[i] += cutting->given_in[term] >> i & 1 ? weight : 0;
@@ -98,10 +98,10 @@ static bool is_given(const struct cutting *cutting, uint32_t unit)
     return false;
 }
 
-static bool give(struct cutting *cutting, uint32_t unit, bool item)
+static bool selection_cut_give(struct cutting *cutting, uint32_t unit, bool item)
 {
     const struct unit *at = &cutting->evidence->units[unit];
-    size_t size = size_of(cutting->evidence, unit);
+    size_t size = selection_cut_size_of(cutting->evidence, unit);
     if (cutting->count == PICKED_MAX || (cutting->count && cutting->bytes + size > cutting->terms->bytes_max))
         return false;
     cutting->units[cutting->count] = unit;
@@ -109,7 +109,7 @@ static bool give(struct cutting *cutting, uint32_t unit, bool item)
     for (uint32_t t = at->terms; t < at->terms_end; t++) {
         uint32_t term = cutting->evidence->unit_terms[t];
         cutting->given_in[term] |= (uint16_t)(1U << cutting->count);
-        cutting->weights[cutting->count] += weight_of(cutting->evidence, term);
+        cutting->weights[cutting->count] += selection_cut_weight_of(cutting->evidence, term);
     }
     cutting->picked[cutting->count++] = (struct picked){.passage = at->passage, .span = at->span, .item = item};
     cutting->bytes += size;
@@ -120,13 +120,14 @@ static void give_items(struct cutting *cutting, uint32_t first)
 {
     uint32_t unit = first;
     for (size_t items = 0; items < ITEMS_MAX; unit++) {
-        bool item = is_item(cutting->evidence, unit);
-        if ((unit != first && !are_beside(cutting->evidence, unit - 1, unit)) || (unit == first && !item))
+        bool item = selection_cut_is_item(cutting->evidence, unit);
+        if ((unit != first && !selection_cut_are_beside(cutting->evidence, unit - 1, unit)) || (unit == first && !item))
             return;
         /* A second sentence of an item has no mark of its own: it ends the list unless an item follows. */
-        if (!item && !(are_beside(cutting->evidence, unit, unit + 1) && is_item(cutting->evidence, unit + 1)))
+        if (!item && !(selection_cut_are_beside(cutting->evidence, unit, unit + 1) &&
+                       selection_cut_is_item(cutting->evidence, unit + 1)))
             return;
-        if (!give(cutting, unit, item))
+        if (!selection_cut_give(cutting, unit, item))
             return;
         items += item;
         if (unit + 1 >= cutting->evidence->unit_count)
@@ -138,22 +139,22 @@ static void give_items(struct cutting *cutting, uint32_t first)
 static void give_whole(struct cutting *cutting, uint32_t unit)
 {
     const struct evidence *evidence = cutting->evidence;
-    bool item = is_item(evidence, unit);
-    if (!item && leads_in(evidence, unit) && are_beside(evidence, unit, unit + 1)) {
-        if (give(cutting, unit, false))
+    bool item = selection_cut_is_item(evidence, unit);
+    if (!item && leads_in(evidence, unit) && selection_cut_are_beside(evidence, unit, unit + 1)) {
+        if (selection_cut_give(cutting, unit, false))
             give_items(cutting, unit + 1);
         return;
     }
     if (!item || !cutting->terms->lists) {
-        give(cutting, unit, false);
+        selection_cut_give(cutting, unit, false);
         return;
     }
     uint32_t first = unit;
-    while (first > 0 && unit - first < 2 * ITEMS_MAX && are_beside(evidence, first - 1, first) &&
-           is_item(evidence, first - 1))
+    while (first > 0 && unit - first < 2 * ITEMS_MAX && selection_cut_are_beside(evidence, first - 1, first) &&
+           selection_cut_is_item(evidence, first - 1))
         first--;
-    if (first > 0 && are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1))
-        give(cutting, first - 1, false);
+    if (first > 0 && selection_cut_are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1))
+        selection_cut_give(cutting, first - 1, false);
     give_items(cutting, first);
 }
 
@@ -170,7 +171,7 @@ static double heading_adds(const struct cutting *cutting, uint32_t unit, const c
     terms_begin(&reader, text, length);
     while (terms_next(&reader, &term)) {
         uint32_t id = evidence_term(evidence, term_hash(term.text, term.length));
-        int asked = id == NO_TERM || term.weak ? -1 : query_find(&cutting->query, id);
+        int asked = id == NO_TERM || term.stop_word ? -1 : query_find(&cutting->query, id);
         bool own = false;
         for (uint32_t t = at->terms; asked >= 0 && t < at->terms_end && !own; t++)
             own = evidence->unit_terms[t] == id;

@@ -12,7 +12,7 @@ void sentences_begin(struct sentence_reader *reader, const char *text, size_t le
     *reader = (struct sentence_reader){.text = text, .length = length};
 }
 
-static size_t line_end(const struct sentence_reader *reader, size_t at)
+static size_t sentences_line_end(const struct sentence_reader *reader, size_t at)
 {
     while (at < reader->length && reader->text[at] != '\n')
         at++;
@@ -83,7 +83,7 @@ static bool brackets_end_sentence(const struct sentence_reader *reader, size_t e
 
 /* The end of the part of at most SENTENCE_MAX bytes from `begin`: after the last space in its second half, or else
  * between two characters. */
-static size_t cut(const struct sentence_reader *reader, size_t begin)
+static size_t sentences_cut(const struct sentence_reader *reader, size_t begin)
 {
     size_t room = text_cut(reader->text + begin, reader->length - begin, SENTENCE_MAX);
     for (size_t end = room; end > SENTENCE_MAX / 2; end--) {
@@ -94,13 +94,13 @@ static size_t cut(const struct sentence_reader *reader, size_t begin)
 }
 
 /* The end of the sentence that begins at `begin`; may include white space after it. */
-static size_t sentence_end(struct sentence_reader *reader, size_t begin)
+static size_t sentences_sentence_end(struct sentence_reader *reader, size_t begin)
 {
     size_t line = start_of_line(reader, begin);
     struct marker first = marker_read(reader->text, reader->length, begin);
     for (size_t at = first.kind == 0 ? begin : first.end, next; at < reader->length; at = next) {
         if (at - begin > SENTENCE_MAX)
-            return cut(reader, begin);
+            return sentences_cut(reader, begin);
         uint32_t code = utf8_read(reader->text, reader->length, at, &next);
         size_t end = 0;
         if (code == '\n') {
@@ -135,7 +135,7 @@ static bool find_start(struct sentence_reader *reader)
             return true;
         if (line_is_fence(reader->text, reader->length, reader->at)) {
             reader->in_code = !reader->in_code;
-            reader->at = line_end(reader, reader->at);
+            reader->at = sentences_line_end(reader, reader->at);
             continue;
         }
         if (reader->in_code)
@@ -162,8 +162,8 @@ bool sentences_next(struct sentence_reader *reader, struct span *sentence)
     if (!find_start(reader))
         return false;
     size_t begin = reader->at;
-    size_t end = reader->in_code ? code_end(reader, begin) : sentence_end(reader, begin);
-    end = end - begin > SENTENCE_MAX ? cut(reader, begin) : end;
+    size_t end = reader->in_code ? code_end(reader, begin) : sentences_sentence_end(reader, begin);
+    end = end - begin > SENTENCE_MAX ? sentences_cut(reader, begin) : end;
     reader->at = end;
     while (end > begin && (is_blank(reader->text[end - 1]) || reader->text[end - 1] == '\n'))
         end--;
@@ -172,7 +172,7 @@ bool sentences_next(struct sentence_reader *reader, struct span *sentence)
 }
 
 /* Whether the last character before `end` may end a sentence, ignoring closing marks. */
-static bool is_stopped(const char *text, size_t begin, size_t end)
+static bool sentences_is_stopped(const char *text, size_t begin, size_t end)
 {
     struct fold fold;
     struct folded c;
@@ -195,7 +195,7 @@ size_t sentences_whole(const char *text, size_t length, size_t most)
         last = sentence;
     }
     bool ends_text = skip_space(text, length, last.end) == length;
-    return last.end && (!ends_text || is_stopped(text, last.begin, last.end)) ? last.end : whole;
+    return last.end && (!ends_text || sentences_is_stopped(text, last.begin, last.end)) ? last.end : whole;
 }
 
 static size_t character_count(const struct buffer *text)

@@ -29,7 +29,7 @@ size_t skip_space(const char *text, size_t length, size_t at)
     return at;
 }
 
-static size_t skip_blanks(const char *text, size_t length, size_t at)
+static size_t sentences_line_skip_blanks(const char *text, size_t length, size_t at)
 {
     while (at < length && is_blank(text[at]))
         at++;
@@ -38,7 +38,7 @@ static size_t skip_blanks(const char *text, size_t length, size_t at)
 
 size_t line_mark(const char *text, size_t length, size_t at)
 {
-    size_t mark = skip_blanks(text, length, at), behind = mark;
+    size_t mark = sentences_line_skip_blanks(text, length, at), behind = mark;
     if (mark == length)
         return at;
     if (text[mark] == '>')
@@ -52,24 +52,24 @@ size_t line_mark(const char *text, size_t length, size_t at)
 
 bool line_is_fence(const char *text, size_t length, size_t at)
 {
-    at = skip_blanks(text, length, at);
+    at = sentences_line_skip_blanks(text, length, at);
     return length - at >= FENCE && (memcmp(text + at, "```", FENCE) == 0 || memcmp(text + at, "~~~", FENCE) == 0);
 }
 
 /* Whether the line is a heading, a table row or a quote: it is not joined with the lines around it. */
-static bool stands_alone(const char *text, size_t length, size_t at)
+static bool sentences_line_stands_alone(const char *text, size_t length, size_t at)
 {
-    at = skip_blanks(text, length, at);
+    at = sentences_line_skip_blanks(text, length, at);
     return at < length &&
            (text[at] == '|' || text[at] == '>' || (text[at] == '#' && line_mark(text, length, at) != at));
 }
 
 bool line_ends_block(const char *text, size_t length, size_t line, size_t at)
 {
-    size_t next = at + 1, first = skip_blanks(text, length, next);
+    size_t next = at + 1, first = sentences_line_skip_blanks(text, length, next);
     if (first == length || text[first] == '\n')
         return true;
-    if (stands_alone(text, length, line) || stands_alone(text, length, next))
+    if (sentences_line_stands_alone(text, length, line) || sentences_line_stands_alone(text, length, next))
         return true;
     if (line_mark(text, length, next) != next || line_is_fence(text, length, next))
         return true;

@@ -3,13 +3,13 @@
 
 #define NUMBER_DIGITS_MAX 3
 
-static bool is_bullet(uint32_t code)
+static bool sentences_marker_is_bullet(uint32_t code)
 {
     return code == 0x2022 || code == 0x2043 || code == 0x30FB || code == 0x25CF || code == 0x25A0; /* • ⁃ ・ ● ■ */
 }
 
 /* A number or a letter with its closing mark: "1.", "2)", "3.)", "a.". */
-static struct marker number_read(const char *text, size_t length, size_t at)
+static struct marker sentences_marker_number_read(const char *text, size_t length, size_t at)
 {
     struct marker marker = {0};
     size_t behind = at;
@@ -36,7 +36,7 @@ static struct marker number_read(const char *text, size_t length, size_t at)
 static struct marker bullet_read(const char *text, size_t length, size_t behind, uint32_t code)
 {
     struct marker marker = {.kind = 'b', .value = code, .end = behind};
-    struct marker number = number_read(text, length, skip_space(text, length, behind));
+    struct marker number = sentences_marker_number_read(text, length, skip_space(text, length, behind));
     if (number.kind == 'n')
         marker.end = number.end;
     return marker;
@@ -48,7 +48,8 @@ struct marker marker_read(const char *text, size_t length, size_t at)
     if (at >= length)
         return (struct marker){0};
     uint32_t code = utf8_read(text, length, at, &behind);
-    return is_bullet(code) ? bullet_read(text, length, behind, code) : number_read(text, length, at);
+    return sentences_marker_is_bullet(code) ? bullet_read(text, length, behind, code)
+                                            : sentences_marker_number_read(text, length, at);
 }
 
 bool marker_follows(const struct marker *first, const struct marker *next)

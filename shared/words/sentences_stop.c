@@ -148,7 +148,7 @@ static bool begins_sentences(const char *text, size_t length, size_t at)
 }
 
 /* Whether the text at `at`, which follows white space, may begin a sentence. */
-static bool may_begin(const char *text, size_t length, size_t at, enum abbreviation before)
+static bool sentences_stop_may_begin(const char *text, size_t length, size_t at, enum abbreviation before)
 {
     uint32_t code = 0;
     size_t next = at;
@@ -238,5 +238,5 @@ size_t stop_end(const char *text, size_t length, size_t begin, size_t at, size_t
     bool ordinal = stops.dots == 1 && stops.end == at + 1 && german_ordinal(text, length, at, next);
     if (before == ABBREVIATION_GOES_ON || ordinal || is_pause(text, length, at, &stops, next))
         return 0;
-    return may_begin(text, length, next, before) ? stops.end : 0;
+    return sentences_stop_may_begin(text, length, next, before) ? stops.end : 0;
 }

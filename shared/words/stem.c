@@ -37,7 +37,7 @@ static void stemmer_destroy(void *gone)
     free(stemmer);
 }
 
-static void make_key(void)
+static void stem_make_key(void)
 {
     have_key = pthread_key_create(&key, stemmer_destroy) == 0;
 }
@@ -47,7 +47,7 @@ static struct stemmer *stemmer_of_thread(void)
 {
     if (of_thread != NULL)
         return of_thread;
-    pthread_once(&once, make_key);
+    pthread_once(&once, stem_make_key);
     struct stemmer *stemmer = have_key ? calloc(1, sizeof(*stemmer)) : NULL;
     if (stemmer == NULL)
         return NULL;
@@ -74,7 +74,7 @@ static size_t stem(struct stemmer *stemmer, char *word, size_t length)
     return spelling_stem(word, stemmed);
 }
 
-static struct kept *place_of(struct stemmer *stemmer, const char *word, size_t length)
+static struct kept *stem_place_of(struct stemmer *stemmer, const char *word, size_t length)
 {
     uint32_t hash = (uint32_t)length;
     for (size_t i = 0; i < length; i++)
@@ -89,7 +89,7 @@ size_t stem_english(char *word, size_t length)
         return length;
     if (length > KEPT_WORD_MAX)
         return stem(stemmer, word, length);
-    struct kept *kept = place_of(stemmer, word, length);
+    struct kept *kept = stem_place_of(stemmer, word, length);
     if (kept->length == length && memcmp(kept->word, word, length) == 0) {
         memcpy(word, kept->stem, kept->stemmed);
         word[kept->stemmed] = '\0';

@@ -65,7 +65,8 @@ static size_t by_rarity(const struct evidence *evidence, const struct query *que
     return count;
 }
 
-static void find_candidates(const struct evidence *evidence, const struct query *query, struct candidates *candidates)
+static void support_find_candidates(const struct evidence *evidence, const struct query *query,
+                                    struct candidates *candidates)
 {
     uint16_t order[QUERY_TERMS_MAX];
     size_t count = by_rarity(evidence, query, order), visits = VISITS_MAX;
@@ -73,7 +74,7 @@ static void find_candidates(const struct evidence *evidence, const struct query 
     for (size_t i = 0; i < count && visits > 0; i++) {
         const struct query_term *term = &query->terms[order[i]];
         const struct term_entry *entry = &evidence->terms[term->id];
-        if (term->weak && candidates->count > 0)
+        if (term->stop_word && candidates->count > 0)
             continue;
         for (uint32_t h = 0; h < entry->count && visits > 0; h++, visits--) {
             uint32_t unit = evidence->holders[entry->holders + h];
@@ -108,7 +109,8 @@ struct window {
     bool has[QUERY_TERMS_MAX], in_heading[QUERY_TERMS_MAX];
 };
 
-static void mark(const struct evidence *evidence, const struct query *query, uint32_t unit, bool has[QUERY_TERMS_MAX])
+static void support_mark(const struct evidence *evidence, const struct query *query, uint32_t unit,
+                         bool has[QUERY_TERMS_MAX])
 {
     for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
         int at = query_find(query, evidence->unit_terms[t]);
@@ -117,17 +119,17 @@ static void mark(const struct evidence *evidence, const struct query *query, uin
     }
 }
 
-static void weigh(const struct evidence *evidence, const struct query *query, uint32_t from, uint32_t to,
-                  struct window *window)
+static void support_weigh(const struct evidence *evidence, const struct query *query, uint32_t from, uint32_t to,
+                          struct window *window)
 {
     uint32_t first = evidence->firsts[evidence->units[from].passage];
     memset(window, 0, sizeof(*window));
     window->from = from;
     window->to = to;
     if (evidence->units[first].heading)
-        mark(evidence, query, first, window->in_heading);
+        support_mark(evidence, query, first, window->in_heading);
     for (uint32_t unit = from; unit <= to; unit++)
-        mark(evidence, query, unit, window->has);
+        support_mark(evidence, query, unit, window->has);
     double weight = 0;
     for (size_t i = 0; i < query->count; i++)
         weight += query->terms[i].weight * (window->has[i] ? 1 : window->in_heading[i] ? HEADING_SHARE : 0);
@@ -146,9 +148,9 @@ static void widen(const struct evidence *evidence, const struct query *query, st
     while (window->to - window->from + 1 < UNITS_MAX) {
         struct window before = {0}, after = {0};
         if (window->from > 0 && are_neighbours(evidence, window->from - 1, window->from))
-            weigh(evidence, query, window->from - 1, window->to, &before);
+            support_weigh(evidence, query, window->from - 1, window->to, &before);
         if (are_neighbours(evidence, window->to, window->to + 1))
-            weigh(evidence, query, window->from, window->to + 1, &after);
+            support_weigh(evidence, query, window->from, window->to + 1, &after);
         const struct window *better = before.coverage > after.coverage ? &before : &after;
         if (better->coverage < window->coverage + GAIN_LEAST)
             return;
@@ -173,7 +175,7 @@ static size_t letters_of(const char *text, size_t length, struct folded *letters
     return count;
 }
 
-static bool stands_at(const struct folded *window, const struct folded *letters, size_t count)
+static bool support_stands_at(const struct folded *window, const struct folded *letters, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (window[i].code != letters[i].code)
@@ -232,7 +234,7 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
     if (count == 0 || held < count)
         return false;
     for (size_t at = 0; at + count <= held; at++) {
-        if (around[at].code != letters[0].code || !stands_at(&around[at], letters, count) ||
+        if (around[at].code != letters[0].code || !support_stands_at(&around[at], letters, count) ||
             !parts_at(around, held, at) || !parts_at(around, held, at + count))
             continue;
         size_t last = at + count;
@@ -332,9 +334,9 @@ bool support_find(const struct evidence *evidence, const char *sentence, size_t 
     sentence += mark_length;
     length -= mark_length;
     query_read(evidence, evidence, sentence, length, &query);
-    find_candidates(evidence, &query, &candidates);
+    support_find_candidates(evidence, &query, &candidates);
     for (unsigned look = 0; look < CLOSE_LOOKS && take_best(&candidates, &unit); look++) {
-        weigh(evidence, &query, unit, unit, &window);
+        support_weigh(evidence, &query, unit, unit, &window);
         widen(evidence, &query, &window);
         struct span quote;
         if (window.coverage >= EXACT_LEAST && (find_exact(evidence, sentence, length, &window, &quote) ||

@@ -2,7 +2,7 @@
  * sentences that answer a question, and the share of a question that is covered.
  *
  * Evidence is created once from borrowed passages and queried often. All measures count terms (words.h), each weighted
- * by its rarity among the sentences of the evidence (idf); weak terms have little weight. The measures compare wording.
+ * by its rarity among the sentences of the evidence (idf); stop words have little weight. The measures compare wording.
  * They detect neither truth nor contradiction, but different numbers never match.
  *
  * Memory comes from the given arena. Choosing and covering allocate more from it, so only one thread at a time may

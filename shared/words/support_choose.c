@@ -21,7 +21,7 @@ struct pool {
     size_t count;
 };
 
-static bool asks(const struct evidence *evidence, const struct unit *unit)
+static bool support_choose_asks(const struct evidence *evidence, const struct unit *unit)
 {
     const char *text = evidence->passages[unit->passage].text;
     size_t end = unit->span.end;
@@ -29,7 +29,8 @@ static bool asks(const struct evidence *evidence, const struct unit *unit)
 }
 
 /* The share of the query terms that each unit has, and each passage as a whole. */
-static bool share(const struct evidence *evidence, const struct query *query, double **of_unit, double **of_passage)
+static bool support_choose_share(const struct evidence *evidence, const struct query *query, double **of_unit,
+                                 double **of_passage)
 {
     uint32_t *last = arena_zalloc(evidence->arena, evidence->passage_count * sizeof(*last));
     *of_unit = arena_zalloc(evidence->arena, evidence->unit_count * sizeof(**of_unit));
@@ -53,7 +54,7 @@ static bool share(const struct evidence *evidence, const struct query *query, do
     return true;
 }
 
-static void add_to_pool(struct pool *pool, uint32_t unit, double score)
+static void support_choose_add_to_pool(struct pool *pool, uint32_t unit, double score)
 {
     size_t at = pool->count;
     if (at == POOL_MAX) {
@@ -77,11 +78,12 @@ static double fitness(const struct evidence *evidence, const struct unit *unit, 
     const char *text = evidence->passages[unit->passage].text + unit->span.begin;
     bool lacks_number = asks_number && !words_has_number(text, unit->span.end - unit->span.begin);
     unsigned later = unit->passage < LATER_MOST ? unit->passage : LATER_MOST;
-    return (asks(evidence, unit) ? ASKING_SHARE : 1) * (lacks_number ? NUMBER_SHARE : 1) * (1 - LATER_SHARE * later);
+    return (support_choose_asks(evidence, unit) ? ASKING_SHARE : 1) * (lacks_number ? NUMBER_SHARE : 1) *
+           (1 - LATER_SHARE * later);
 }
 
-static void fill_pool(const struct evidence *evidence, const double *of_unit, const double *of_passage,
-                      bool asks_number, struct pool *pool)
+static void support_choose_fill_pool(const struct evidence *evidence, const double *of_unit, const double *of_passage,
+                                     bool asks_number, struct pool *pool)
 {
     for (uint32_t i = 0; i < evidence->unit_count; i++) {
         const struct unit *unit = &evidence->units[i];
@@ -91,20 +93,20 @@ static void fill_pool(const struct evidence *evidence, const double *of_unit, co
         double score = OWN_SHARE * of_unit[i] + PASSAGE_SHARE * of_passage[unit->passage] +
                        (follows ? BEFORE_SHARE * of_unit[i - 1] : 0);
         if (score > 0)
-            add_to_pool(pool, i, score * fitness(evidence, unit, asks_number));
+            support_choose_add_to_pool(pool, i, score * fitness(evidence, unit, asks_number));
     }
 }
 
-static double weight_of(const struct evidence *evidence, uint32_t term)
+static double support_choose_weight_of(const struct evidence *evidence, uint32_t term)
 {
-    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].weak);
+    return evidence_weight(evidence, evidence->terms[term].count, evidence->terms[term].stop_word);
 }
 
 static double unit_weight(const struct evidence *evidence, uint32_t unit)
 {
     double weight = 0;
     for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++)
-        weight += weight_of(evidence, evidence->unit_terms[t]);
+        weight += support_choose_weight_of(evidence, evidence->unit_terms[t]);
     return weight;
 }
 
@@ -131,20 +133,20 @@ static double likeness_of(const struct evidence *evidence, const struct likeness
     double both = 0;
     for (uint32_t t = evidence->units[unit].terms; t < evidence->units[unit].terms_end; t++) {
         if (likeness->taken_by[evidence->unit_terms[t]] == likeness->number)
-            both += weight_of(evidence, evidence->unit_terms[t]);
+            both += support_choose_weight_of(evidence, evidence->unit_terms[t]);
     }
     double lighter = weight < likeness->weight ? weight : likeness->weight;
     return lighter > 0 ? both / lighter : 0;
 }
 
-static void take(const struct evidence *evidence, struct pool *pool, size_t at, struct chosen *chosen)
+static void support_choose_take(const struct evidence *evidence, struct pool *pool, size_t at, struct chosen *chosen)
 {
     const struct unit *unit = &evidence->units[pool->units[at]];
     *chosen = (struct chosen){.passage = unit->passage, .span = unit->span, .score = pool->scores[at]};
 }
 
-static size_t choose(const struct evidence *evidence, struct pool *pool, const struct choice_terms *terms,
-                     struct chosen chosen[CHOSEN_MAX])
+static size_t support_choose_run(const struct evidence *evidence, struct pool *pool, const struct choice_terms *terms,
+                                 struct chosen chosen[CHOSEN_MAX])
 {
     size_t count = 0, bytes = 0, max = terms->sentences_max < CHOSEN_MAX ? terms->sentences_max : CHOSEN_MAX;
     double alike[POOL_MAX] = {0}, weights[POOL_MAX];
@@ -169,7 +171,7 @@ static size_t choose(const struct evidence *evidence, struct pool *pool, const s
         if (best == POOL_MAX || best_value <= 0)
             break;
         gone[best] = true;
-        take(evidence, pool, best, &chosen[count++]);
+        support_choose_take(evidence, pool, best, &chosen[count++]);
         bytes += chosen[count - 1].span.end - chosen[count - 1].span.begin;
         mark_taken(evidence, pool->units[best], &likeness);
         for (size_t i = 0; i < pool->count; i++) {
@@ -187,13 +189,14 @@ size_t evidence_choose(const struct evidence *evidence, const char *question, si
     struct pool pool = {.count = 0};
     double *of_unit, *of_passage;
     query_read(evidence, evidence, question, length, &query);
-    if (query.weight <= 0 || evidence->unit_count == 0 || !share(evidence, &query, &of_unit, &of_passage))
+    if (query.weight <= 0 || evidence->unit_count == 0 ||
+        !support_choose_share(evidence, &query, &of_unit, &of_passage))
         return 0;
-    fill_pool(evidence, of_unit, of_passage, words_asks_number(question, length), &pool);
-    return choose(evidence, &pool, terms, chosen);
+    support_choose_fill_pool(evidence, of_unit, of_passage, words_asks_number(question, length), &pool);
+    return support_choose_run(evidence, &pool, terms, chosen);
 }
 
-static bool within(const struct query *query, const struct query_term *term, size_t at)
+static bool support_choose_within(const struct query *query, const struct query_term *term, size_t at)
 {
     for (size_t i = 0; i < query->count; i++) {
         const struct query_term *other = &query->terms[i];
@@ -207,13 +210,13 @@ static bool within(const struct query *query, const struct query_term *term, siz
 static bool is_covered_by_others(const struct query *query, const struct query_term *term)
 {
     for (size_t at = term->begin; at < term->end; at++) {
-        if (!within(query, term, at))
+        if (!support_choose_within(query, term, at))
             return false;
     }
     return true;
 }
 
-static void add_missing(struct coverage *coverage, const struct query_term *term)
+static void support_choose_add_missing(struct coverage *coverage, const struct query_term *term)
 {
     if (coverage->missing_count > 0) {
         struct span *last = &coverage->missing[coverage->missing_count - 1];
@@ -239,12 +242,12 @@ void evidence_cover(const struct evidence *evidence, const struct evidence *weig
         const struct query_term *term = &query.terms[i];
         if (term->id != NO_TERM)
             weight += term->weight;
-        else if (!term->weak && !is_covered_by_others(&query, term))
-            add_missing(coverage, term);
+        else if (!term->stop_word && !is_covered_by_others(&query, term))
+            support_choose_add_missing(coverage, term);
     }
     coverage->share = weight / query.weight;
     coverage->best = 0;
-    if (!share(evidence, &query, &of_unit, &of_passage))
+    if (!support_choose_share(evidence, &query, &of_unit, &of_passage))
         return;
     for (size_t i = 0; i < evidence->passage_count; i++)
         coverage->best = of_passage[i] > coverage->best ? of_passage[i] : coverage->best;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "words/latin.h"
+#include "words/stop_words.h"
 #include "words/variants.h"
-#include "words/weak.h"
 
 #define KATAKANA_WORD_MIN 3 /* shorter ones are given as pairs already */
 #define LONG_VOWEL        0x30FC
@@ -23,7 +23,7 @@
 #define WHOLE_SHARE        0.7
 
 /* Japanese, Chinese or Korean: given in pairs. */
-static bool is_japanese(uint8_t script)
+static bool terms_is_japanese(uint8_t script)
 {
     return script >= SCRIPT_HAN;
 }
@@ -38,7 +38,7 @@ static bool is_letter_or_digit(uint8_t script)
     return script == SCRIPT_LETTER || script == SCRIPT_DIGIT;
 }
 
-static const struct folded *peek(struct term_reader *reader, unsigned ahead)
+static const struct folded *terms_peek(struct term_reader *reader, unsigned ahead)
 {
     while (reader->aheads <= ahead) {
         if (!values_next(&reader->values, &reader->ahead[reader->aheads]))
@@ -48,7 +48,7 @@ static const struct folded *peek(struct term_reader *reader, unsigned ahead)
     return &reader->ahead[ahead];
 }
 
-static void take(struct term_reader *reader, uint8_t script)
+static void terms_take(struct term_reader *reader, uint8_t script)
 {
     struct folded c = reader->ahead[0];
     reader->run[reader->run_length++] =
@@ -59,11 +59,11 @@ static void take(struct term_reader *reader, uint8_t script)
 
 /* Whether the next character joins the characters around it: a comma or colon joins only digits, an apostrophe only
  * letters. */
-static bool joins(struct term_reader *reader, uint32_t code)
+static bool terms_joins(struct term_reader *reader, uint32_t code)
 {
     if (strchr("-_.@,':", (int)code) == NULL)
         return false;
-    const struct folded *after = peek(reader, 1);
+    const struct folded *after = terms_peek(reader, 1);
     if (after == NULL)
         return false;
     uint8_t left = reader->run[reader->run_length - 1].script, right = script_of_term(after->code);
@@ -80,14 +80,14 @@ static bool joins(struct term_reader *reader, uint32_t code)
 static void read_letters(struct term_reader *reader)
 {
     const struct folded *c;
-    while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
+    while (reader->run_length < TERM_CHARACTERS_MAX && (c = terms_peek(reader, 0)) != NULL) {
         uint8_t script = script_of_term(c->code);
         if (!is_letter_or_digit(script)) {
-            if (c->code == 0 || c->code >= 0x80 || !joins(reader, c->code))
+            if (c->code == 0 || c->code >= 0x80 || !terms_joins(reader, c->code))
                 return;
             script = c->code == '\'' ? SCRIPT_LETTER : SCRIPT_NONE;
         }
-        take(reader, script);
+        terms_take(reader, script);
     }
 }
 
@@ -95,7 +95,7 @@ static void read_letters(struct term_reader *reader)
 static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
 {
     uint8_t script = script_of_term(code);
-    if (code == LONG_VOWEL && reader->run_length > 0 && is_japanese(reader->run[reader->run_length - 1].script))
+    if (code == LONG_VOWEL && reader->run_length > 0 && terms_is_japanese(reader->run[reader->run_length - 1].script))
         return reader->run[reader->run_length - 1].script;
     return script;
 }
@@ -104,14 +104,14 @@ static uint8_t japanese_script(const struct term_reader *reader, uint32_t code)
 static void read_japanese(struct term_reader *reader)
 {
     const struct folded *c;
-    while (reader->run_length < TERM_CHARACTERS_MAX && (c = peek(reader, 0)) != NULL) {
+    while (reader->run_length < TERM_CHARACTERS_MAX && (c = terms_peek(reader, 0)) != NULL) {
         uint8_t script = japanese_script(reader, c->code);
-        if (!is_japanese(script))
+        if (!terms_is_japanese(script))
             break;
-        take(reader, script);
+        terms_take(reader, script);
     }
     reader->run_is_cut = reader->run_length == TERM_CHARACTERS_MAX;
-    reader->weak_run = hangul_weak_run(reader->run, reader->run_length);
+    reader->stop_run = hangul_is_stop_run(reader->run, reader->run_length);
     reader->run_length = variants_fold(reader->run, reader->run_length);
 }
 
@@ -133,7 +133,7 @@ static bool commas_group(const struct term_reader *reader)
     return any && digits == GROUP_DIGITS;
 }
 
-static bool read_run(struct term_reader *reader)
+static bool terms_read_run(struct term_reader *reader)
 {
     const struct folded *c;
     struct run_character last = {0};
@@ -142,15 +142,15 @@ static bool read_run(struct term_reader *reader)
     reader->run_is_cut = false;
     reader->run_length = reader->at = 0;
     reader->whole_given = reader->katakana_given = reader->character_given = false;
-    if (last.code != 0 && (c = peek(reader, 0)) != NULL && is_japanese(script_of_term(c->code))) {
+    if (last.code != 0 && (c = terms_peek(reader, 0)) != NULL && terms_is_japanese(script_of_term(c->code))) {
         reader->run[reader->run_length++] = last;
         reader->katakana_given = reader->character_given = true;
         read_japanese(reader);
         return true;
     }
-    while ((c = peek(reader, 0)) != NULL) {
+    while ((c = terms_peek(reader, 0)) != NULL) {
         uint8_t script = script_of_term(c->code);
-        reader->japanese = is_japanese(script);
+        reader->japanese = terms_is_japanese(script);
         if (reader->japanese) {
             read_japanese(reader);
             return true;
@@ -167,7 +167,7 @@ static bool read_run(struct term_reader *reader)
 }
 
 /* Gives characters [from, to) of the run as a term. */
-static void give(struct term_reader *reader, struct term *term, unsigned from, unsigned to, enum term_kind kind)
+static void terms_give(struct term_reader *reader, struct term *term, unsigned from, unsigned to, enum term_kind kind)
 {
     size_t length = 0;
     for (unsigned i = from; i < to; i++) {
@@ -184,11 +184,12 @@ static void give(struct term_reader *reader, struct term *term, unsigned from, u
 
 static void give_word(struct term_reader *reader, struct term *term, unsigned from, unsigned to)
 {
-    give(reader, term, from, to, TERM_WORD);
+    terms_give(reader, term, from, to, TERM_WORD);
     bool english = reader->language == LATIN_ENGLISH || reader->language == LATIN_UNKNOWN;
-    term->weak = to - from == 1 || (english ? words_function_word(term->text, term->length)
-                                            : latin_function_word(reader->language, reader->run + from, to - from));
-    if (!term->weak)
+    term->stop_word =
+        to - from == 1 || (english ? words_function_word(term->text, term->length)
+                                   : latin_function_word(reader->language, reader->run + from, to - from));
+    if (!term->stop_word)
         term->length = latin_stem(reader->language, reader->text, term->length);
 }
 
@@ -205,14 +206,14 @@ static bool next_of_letters(struct term_reader *reader, struct term *term)
     if (reader->commas_group) {
         if (reader->at == reader->run_length)
             return false;
-        give(reader, term, 0, reader->run_length, TERM_NUMBER);
+        terms_give(reader, term, 0, reader->run_length, TERM_NUMBER);
         reader->at = reader->run_length;
         return true;
     }
     if (!reader->whole_given) {
         reader->whole_given = true;
         if (end_of_part(reader, 0) < reader->run_length) {
-            give(reader, term, 0, reader->run_length, TERM_IDENTIFIER);
+            terms_give(reader, term, 0, reader->run_length, TERM_IDENTIFIER);
             return true;
         }
     }
@@ -222,7 +223,7 @@ static bool next_of_letters(struct term_reader *reader, struct term *term)
         return false;
     unsigned end = end_of_part(reader, reader->at);
     if (reader->run[reader->at].script == SCRIPT_DIGIT)
-        give(reader, term, reader->at, end, TERM_NUMBER);
+        terms_give(reader, term, reader->at, end, TERM_NUMBER);
     else
         give_word(reader, term, reader->at, end);
     reader->at = end;
@@ -239,8 +240,8 @@ static bool give_katakana(struct term_reader *reader, struct term *term)
     unsigned end = end_of_part(reader, at);
     if (end - at < KATAKANA_WORD_MIN)
         return false;
-    give(reader, term, at, end, TERM_KATAKANA);
-    term->weak = reader->weak_run;
+    terms_give(reader, term, at, end, TERM_KATAKANA);
+    term->stop_word = reader->stop_run;
     return true;
 }
 
@@ -253,15 +254,15 @@ static bool give_character(struct term_reader *reader, struct term *term)
                (at + 1 == reader->run_length || reader->run[at + 1].script != SCRIPT_HAN);
     if (!alone && !han)
         return false;
-    give(reader, term, at, at + 1, TERM_CHARACTER);
-    term->weak = reader->weak_run || weak_character(reader->run[at].code);
+    terms_give(reader, term, at, at + 1, TERM_CHARACTER);
+    term->stop_word = reader->stop_run || stop_character(reader->run[at].code);
     return true;
 }
 
-static bool is_weak_pair(const struct term_reader *reader, unsigned at)
+static bool is_stop_pair(const struct term_reader *reader, unsigned at)
 {
     uint32_t first = reader->run[at].code, second = reader->run[at + 1].code;
-    return reader->weak_run || weak_pair(first, second) || (reader->chinese && weak_chinese_pair(first, second)) ||
+    return reader->stop_run || stop_pair(first, second) || (reader->chinese && stop_chinese_pair(first, second)) ||
            (reader->run[at].script == SCRIPT_HANGUL && hangul_weak_pair(first, second));
 }
 
@@ -280,8 +281,8 @@ static bool next_of_japanese(struct term_reader *reader, struct term *term)
         }
         reader->katakana_given = reader->character_given = false;
         if (reader->at + 1 < reader->run_length) {
-            give(reader, term, reader->at, reader->at + 2, TERM_PAIR);
-            term->weak = is_weak_pair(reader, reader->at);
+            terms_give(reader, term, reader->at, reader->at + 2, TERM_PAIR);
+            term->stop_word = is_stop_pair(reader, reader->at);
             reader->at++;
             return true;
         }
@@ -315,7 +316,7 @@ bool terms_next(struct term_reader *reader, struct term *term)
         if (reader->run_length > 0 &&
             (reader->japanese ? next_of_japanese(reader, term) : next_of_letters(reader, term)))
             return true;
-        if (!read_run(reader))
+        if (!terms_read_run(reader))
             return false;
     }
 }

@@ -112,7 +112,7 @@ static const char *const tails[KANA_BLOCK] = {
          "ブ プ ポ マ ム ル ワ ン ー"), /* ー */
 };
 
-static bool is_over(const char *tail)
+static bool tokens_kana_is_over(const char *tail)
 {
     return (*tail & 0x80) == 0; /* a blank or the NUL */
 }
@@ -122,14 +122,14 @@ size_t kana_token(const uint8_t *text, size_t size)
     const char *tail = tails[(text[1] & 0x3) << 6 | (text[2] & 0x3F)];
     while (tail && *tail) {
         size_t length = CHARACTER;
-        while (!is_over(tail) && length + CHARACTER <= size && (uint8_t)tail[2] == text[length + 2] &&
+        while (!tokens_kana_is_over(tail) && length + CHARACTER <= size && (uint8_t)tail[2] == text[length + 2] &&
                (uint8_t)tail[1] == text[length + 1] && (uint8_t)tail[0] == text[length]) {
             tail += CHARACTER;
             length += CHARACTER;
         }
-        if (is_over(tail))
+        if (tokens_kana_is_over(tail))
             return length;
-        while (!is_over(tail))
+        while (!tokens_kana_is_over(tail))
             tail += CHARACTER;
         tail += *tail == ' ';
     }

@@ -39,7 +39,7 @@ static bool counts_as_ke(uint32_t code)
 }
 
 /* ヶ of 3ヶ月 as it is also written: 3か月, 三ケ月, 数カ所, 2箇所. The digits before it are not part of the run. */
-static bool is_counter(const struct run_character *run, unsigned length, unsigned at)
+static bool variants_is_counter(const struct run_character *run, unsigned length, unsigned at)
 {
     if (!counts_as_ke(run[at].code) || !is_han_at(run, length, at + 1) ||
         !variants_one_of(run[at + 1].code, "月所国年条村寸店校院"))
@@ -62,7 +62,7 @@ static bool is_place(const struct run_character *run, unsigned length, unsigned 
 static void fold_small_ke(struct run_character *run, unsigned length)
 {
     for (unsigned i = 0; i < length; i++) {
-        if (!is_counter(run, length, i) && !is_place(run, length, i))
+        if (!variants_is_counter(run, length, i) && !is_place(run, length, i))
             continue;
         run[i].code = SMALL_KE;
         run[i].script = SCRIPT_KATAKANA;

@@ -21,7 +21,7 @@ unsigned variants_okurigana(struct run_character *run, unsigned length);
 unsigned variants_hangul(struct run_character *run, unsigned length);
 
 /* Korean function words and endings. */
-bool hangul_weak_run(const struct run_character *run, unsigned length);
+bool hangul_is_stop_run(const struct run_character *run, unsigned length);
 bool hangul_weak_pair(uint32_t first, uint32_t second);
 
 /* Whether the character is one of those in a text. */

@@ -131,7 +131,7 @@ static const char pairs[] = "专専业業丛叢东東丝糸丟丢两両严厳丧
 static uint16_t common[HAN_COUNT]; /* by offset from HAN_FIRST; 0: the character itself */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void fill(void)
+static void variants_han_fill(void)
 {
     size_t length = sizeof(pairs) - 1, end;
     for (size_t at = 0; at < length; at += (size_t)2 * HAN_BYTES) {
@@ -142,7 +142,7 @@ static void fill(void)
 
 const uint16_t *variants_of_han(void)
 {
-    pthread_once(&once, fill);
+    pthread_once(&once, variants_han_fill);
     return common;
 }
 

@@ -40,7 +40,7 @@ static const char pairs_text[] = "했다 하였 였다 었다 았다 있다 있�
 static struct variant_rows particles, words, pairs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void read_rows(void)
+static void variants_hangul_read_rows(void)
 {
     variant_rows_read(&particles, particles_text);
     variant_rows_read(&words, words_text);
@@ -48,7 +48,7 @@ static void read_rows(void)
 }
 
 /* A counter keeps a single syllable: 1989년에 is 1989년. */
-static bool is_counter(uint32_t code)
+static bool variants_hangul_is_counter(uint32_t code)
 {
     return code == 0xB144 || code == 0xC6D4 || code == 0xC77C || code == 0xBA85 || code == 0xAC1C || code == 0xC6D0;
 }
@@ -56,7 +56,7 @@ static bool is_counter(uint32_t code)
 /* The syllables of the longest particle at the end of run[from, to), or 0. */
 static unsigned particle_at_end(const struct run_character *run, unsigned from, unsigned to)
 {
-    unsigned least = is_counter(run[from].code) ? 1 : WORD_LEAST;
+    unsigned least = variants_hangul_is_counter(run[from].code) ? 1 : WORD_LEAST;
     for (unsigned size = PARTICLE_MAX; size > 0; size--) {
         if (to - from < size + least)
             continue;
@@ -69,7 +69,7 @@ static unsigned particle_at_end(const struct run_character *run, unsigned from, 
 
 unsigned variants_hangul(struct run_character *run, unsigned length)
 {
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_hangul_read_rows);
     unsigned written = 0;
     for (unsigned at = 0, end; at < length; at = end) {
         for (end = at; end < length && run[end].script == SCRIPT_HANGUL;)
@@ -90,9 +90,9 @@ unsigned variants_hangul(struct run_character *run, unsigned length)
     return written;
 }
 
-bool hangul_weak_run(const struct run_character *run, unsigned length)
+bool hangul_is_stop_run(const struct run_character *run, unsigned length)
 {
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_hangul_read_rows);
     const struct variant_row *row = run[0].script == SCRIPT_HANGUL ? variant_rows_find(&words, run, length, 0) : NULL;
     return row != NULL && row->from_length == length;
 }
@@ -100,6 +100,6 @@ bool hangul_weak_run(const struct run_character *run, unsigned length)
 bool hangul_weak_pair(uint32_t first, uint32_t second)
 {
     struct run_character pair[2] = {{.code = first}, {.code = second}};
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_hangul_read_rows);
     return first == HOW_MANY || variant_rows_find(&pairs, pair, 2, 0) != NULL;
 }

@@ -34,7 +34,7 @@ static const char words_text[] =
 static struct variant_rows katakana_rows, words_rows;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void read_rows(void)
+static void variants_kana_read_rows(void)
 {
     variant_rows_read(&katakana_rows, katakana_text);
     variant_rows_read(&words_rows, words_text);
@@ -169,7 +169,7 @@ static unsigned shorten(struct run_character *run, unsigned length)
 
 unsigned variants_kana(struct run_character *run, unsigned length)
 {
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_kana_read_rows);
     length = map_kana(run, length);
     length = variant_rows_replace(&katakana_rows, run, length);
     return shorten(run, length);
@@ -177,6 +177,6 @@ unsigned variants_kana(struct run_character *run, unsigned length)
 
 unsigned variants_words(struct run_character *run, unsigned length)
 {
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_kana_read_rows);
     return variant_rows_replace(&words_rows, run, length);
 }

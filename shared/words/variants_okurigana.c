@@ -56,7 +56,7 @@ static void note_han(const struct variant_rows *rows, bool *han)
         han[rows->rows[i].from[0] - HAN_FIRST] = true;
 }
 
-static void read_rows(void)
+static void variants_okurigana_read_rows(void)
 {
     variant_rows_read(&inner, inner_text);
     variant_rows_read(&first, first_text);
@@ -65,7 +65,7 @@ static void read_rows(void)
     note_han(&second, second_han);
 }
 
-static bool is_in(const bool *han, uint32_t code)
+static bool variants_okurigana_is_in(const bool *han, uint32_t code)
 {
     return code >= HAN_FIRST && code < HAN_FIRST + HAN_COUNT && han[code - HAN_FIRST];
 }
@@ -93,15 +93,15 @@ static unsigned drop_inner(struct run_character *run, unsigned length)
 /* The number of kana after the Han character at `at` that the first part of a compound loses, or 0. */
 static unsigned kana_of_first(const struct run_character *run, unsigned length, unsigned at)
 {
-    if (!is_in(first_han, run[at].code) || !has_script(run, length, at + 1, SCRIPT_HIRAGANA))
+    if (!variants_okurigana_is_in(first_han, run[at].code) || !has_script(run, length, at + 1, SCRIPT_HIRAGANA))
         return 0;
     const struct variant_row *row = variant_rows_find(&first, run, length, at);
     if (row == NULL || row->from_length == 1 || !has_script(run, length, at + row->from_length, SCRIPT_HAN))
         return 0;
-    return is_in(second_han, run[at + row->from_length].code) ? row->from_length - 1U : 0;
+    return variants_okurigana_is_in(second_han, run[at + row->from_length].code) ? row->from_length - 1U : 0;
 }
 
-static bool ends_noun(const struct run_character *run, unsigned length, unsigned at)
+static bool variants_okurigana_ends_noun(const struct run_character *run, unsigned length, unsigned at)
 {
     return at >= length || run[at].script != SCRIPT_HIRAGANA ||
            variants_one_of(run[at].code, "のをがはにでともへやかな");
@@ -110,17 +110,17 @@ static bool ends_noun(const struct run_character *run, unsigned length, unsigned
 /* The same of the second part, whose first part ends right before it. */
 static unsigned kana_of_second(const struct run_character *run, unsigned length, unsigned at)
 {
-    if (!is_in(second_han, run[at].code) || !has_script(run, length, at + 1, SCRIPT_HIRAGANA))
+    if (!variants_okurigana_is_in(second_han, run[at].code) || !has_script(run, length, at + 1, SCRIPT_HIRAGANA))
         return 0;
     const struct variant_row *row = variant_rows_find(&second, run, length, at);
-    if (row == NULL || row->from_length == 1 || !ends_noun(run, length, at + row->from_length))
+    if (row == NULL || row->from_length == 1 || !variants_okurigana_ends_noun(run, length, at + row->from_length))
         return 0;
     return row->from_length - 1U;
 }
 
 unsigned variants_okurigana(struct run_character *run, unsigned length)
 {
-    pthread_once(&once, read_rows);
+    pthread_once(&once, variants_okurigana_read_rows);
     length = drop_inner(run, length);
     unsigned written = 0;
     bool joined = false; /* the character before is the first part of a compound */
@@ -129,7 +129,8 @@ unsigned variants_okurigana(struct run_character *run, unsigned length)
         unsigned kana = han ? kana_of_first(run, length, at) : 0;
         if (kana == 0 && han && joined)
             kana = kana_of_second(run, length, at);
-        joined = han && is_in(first_han, run[at].code) && (kana > 0 || has_script(run, length, at + 1, SCRIPT_HAN));
+        joined = han && variants_okurigana_is_in(first_han, run[at].code) &&
+                 (kana > 0 || has_script(run, length, at + 1, SCRIPT_HAN));
         run[written++] = run[at++];
         for (; kana > 0; kana--)
             variants_drop(run, written, &run[at++]);

@@ -3,18 +3,18 @@
 #include <assert.h>
 #include <string.h>
 
-static unsigned slot_of(uint32_t first, uint32_t second)
+static unsigned variants_rows_slot_of(uint32_t first, uint32_t second)
 {
     uint32_t hash = (first * 31 + second) * 2654435761U;
     return hash >> 22 & (ROW_SLOTS - 1);
 }
 
-static void add_row(struct variant_rows *rows, const struct variant_row *row)
+static void variants_rows_add_row(struct variant_rows *rows, const struct variant_row *row)
 {
     assert(rows->count + 1 < ROWS_MAX && row->from_length > 0 && row->to_length <= row->from_length);
     if (rows->count + 1 >= ROWS_MAX || row->to_length > row->from_length)
         return; /* a run must not become longer */
-    uint16_t *slot = &rows->slots[slot_of(row->from[0], row->from_length > 1 ? row->from[1] : 0)];
+    uint16_t *slot = &rows->slots[variants_rows_slot_of(row->from[0], row->from_length > 1 ? row->from[1] : 0)];
     rows->begins[row->from[0] / 64] |= UINT64_C(1) << row->from[0] % 64;
     rows->rows[rows->count] = *row;
     rows->rows[rows->count].next = *slot;
@@ -33,7 +33,7 @@ void variant_rows_read(struct variant_rows *rows, const char *text)
             to = true;
         } else if (code == ' ') {
             if (row.from_length > 0)
-                add_row(rows, &row);
+                variants_rows_add_row(rows, &row);
             row = (struct variant_row){0};
             to = false;
         } else {
@@ -45,7 +45,8 @@ void variant_rows_read(struct variant_rows *rows, const char *text)
     }
 }
 
-static bool stands(const struct variant_row *row, const struct run_character *run, unsigned length, unsigned at)
+static bool variants_rows_stands(const struct variant_row *row, const struct run_character *run, unsigned length,
+                                 unsigned at)
 {
     if (row->from_length > length - at)
         return false;
@@ -62,7 +63,7 @@ static const struct variant_row *find_in_slot(const struct variant_rows *rows, u
     const struct variant_row *longest = NULL;
     for (unsigned next = rows->slots[slot]; next != 0; next = rows->rows[next - 1].next) {
         const struct variant_row *row = &rows->rows[next - 1];
-        if (stands(row, run, length, at) && (longest == NULL || row->from_length > longest->from_length))
+        if (variants_rows_stands(row, run, length, at) && (longest == NULL || row->from_length > longest->from_length))
             longest = row;
     }
     return longest;
@@ -75,8 +76,8 @@ const struct variant_row *variant_rows_find(const struct variant_rows *rows, con
     if (!variant_rows_begin(rows, run[at].code))
         return NULL;
     if (at + 1 < length)
-        found = find_in_slot(rows, slot_of(run[at].code, run[at + 1].code), run, length, at);
-    return found != NULL ? found : find_in_slot(rows, slot_of(run[at].code, 0), run, length, at);
+        found = find_in_slot(rows, variants_rows_slot_of(run[at].code, run[at + 1].code), run, length, at);
+    return found != NULL ? found : find_in_slot(rows, variants_rows_slot_of(run[at].code, 0), run, length, at);
 }
 
 unsigned variant_rows_replace(const struct variant_rows *rows, struct run_character *run, unsigned length)

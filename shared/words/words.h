@@ -49,14 +49,14 @@ enum latin_language {
 
 /* `text` is the normal form, NUL-terminated. It belongs to the reader and is valid until the next term. [begin, end) is
  * the position of the term in the original. Terms come in the order of `begin`; an identifier and a Katakana word
- * overlap with their parts. `weak` terms carry little information about the topic of a text: function words, single
- * letters, pairs of Hiragana, pairs with a particle. */
+ * overlap with their parts. `stop_word`: the term carries little information about the topic of a text: function words,
+ * single letters, pairs of Hiragana, pairs with a particle. */
 struct term {
     const char *text;
     size_t length;
     size_t begin, end;
     enum term_kind kind;
-    bool weak;
+    bool stop_word;
 };
 
 /* A reader lives on the stack of its caller (about 6 KB) and needs no cleanup. The fields are private. */
@@ -71,7 +71,7 @@ struct term_reader {
     } run[TERM_CHARACTERS_MAX];
     unsigned run_length, at;
     bool japanese, whole_given, katakana_given, character_given, commas_group;
-    bool run_is_cut, weak_run, chinese;
+    bool run_is_cut, stop_run, chinese;
     enum latin_language language;
     char text[TERM_CHARACTERS_MAX * 4 + 1];
 };

@@ -1,8 +1,8 @@
 /* What the extractive provider goes by: a line of JSON in, {"question", "found": what a search tool wrote}, and one
  * out,
  * {"japanese", "scored", "best", "ahead", "support", "confidence", "sentences": the five best, answered or not}. */
-#include "base/json.h"
 #include "extractive/extract.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

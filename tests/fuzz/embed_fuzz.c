@@ -3,7 +3,7 @@
 #include "embed/embed_answer.h"
 #include "provider/openai_priv.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdint.h>

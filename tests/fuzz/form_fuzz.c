@@ -48,11 +48,11 @@ static void fuzz_read_field(const struct form *form, size_t field, const char *s
     arena_init(&arena, NULL, 0, MEMORY_MAX);
     must(form_read_value(form, field, said, context, &arena, &value));
     fuzz_check_value(&value, strlen(said));
-    must(form_problem_say(form, field, &value, context, &arena) != NULL);
-    must(form_value_say(form, field, value.text, context, &arena) != NULL);
+    must(form_problem_message(form, field, &value, context, &arena) != NULL);
+    must(form_value_text(form, field, value.text, context, &arena) != NULL);
     must(form_read_value(form, field, said, context, &arena, &again));
     must(again.problem == value.problem && strcmp(again.text, value.text) == 0);
-    must(form_prove_value(form, field, proposed, said, context, &arena, &value));
+    must(form_verify_value(form, field, proposed, said, context, &arena, &value));
     fuzz_check_value(&value, strlen(said));
     arena_fini(&arena);
 }
@@ -65,7 +65,7 @@ static void fuzz_read_words(const struct form *form, const char *said, const cha
                                                    {"de", "DE", "Europe/Berlin", INT64_C(4102444800000)}};
     struct arena arena;
     struct form_mention mentions[FORM_MENTIONS_MAX];
-    struct form_heard heard;
+    struct form_utterance heard;
     struct form_place places[FORM_PLACES_MAX];
     size_t count, fields = form_field_count(form) < 4 ? form_field_count(form) : 4;
     const struct form_context *context = &contexts[strlen(said) % 4];
@@ -75,8 +75,8 @@ static void fuzz_read_words(const struct form *form, const char *said, const cha
     must(form_find_values(form, (int)(strlen(said) % (fields + 1)) - 1, said, context, &arena, mentions, &count));
     for (size_t i = 0; i < count; i++)
         fuzz_check_value(&mentions[i].value, strlen(said));
-    must(form_hear(form, said, context, &arena, &heard));
-    must((heard.wish == FORM_CHANGES) <= (heard.field < (int)form_field_count(form)));
+    must(form_read_act(form, said, context, &arena, &heard));
+    must((heard.act == FORM_CHANGES) <= (heard.field < (int)form_field_count(form)));
     count = form_find_language(said, places) + form_find_country(said, places) + form_find_timezone(said, "JP", places);
     must(count <= (size_t)3 * FORM_PLACES_MAX);
     arena_fini(&arena);

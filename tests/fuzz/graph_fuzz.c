@@ -3,7 +3,7 @@
 #include "graph/bundle.h"
 #include "nodes/node_kind.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

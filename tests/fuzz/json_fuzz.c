@@ -1,9 +1,9 @@
 /* libFuzzer on JSON: what the checker lets pass becomes the tree that cJSON itself would make, and what the writer
  * makes of that tree passes again and is the same. The first byte picks the target. */
-#include "base/json.h"
-#include "base/json_number.h"
-#include "base/json_writer.h"
 #include "base/text.h"
+#include "json/json.h"
+#include "json/number.h"
+#include "json/writer.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* libFuzzer on the pull reader: it takes and refuses what json_check does, with the same words, and reads what cJSON's
  * tree holds, whatever it is asked for and whatever it passes over. The first byte says what is passed over. */
-#include "base/json_pull.h"
+#include "json/pull.h"
 
 #include <math.h>
 #include <stdlib.h>

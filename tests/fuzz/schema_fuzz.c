@@ -1,6 +1,6 @@
 /* libFuzzer on JSON Schema: a schema and a value, with a byte 0 between them. For all of them, compiling and checking
  * end with an answer and its reason, the same one each time; and a compiled schema is checked to the end. */
-#include "base/json_schema.h"
+#include "json/schema.h"
 
 #include <stdint.h>
 #include <stdlib.h>

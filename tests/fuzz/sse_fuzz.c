@@ -22,7 +22,7 @@ struct hearing {
     size_t event_max;
 };
 
-static bool event_came(void *owner, const struct sse_event *event)
+static bool event_received(void *owner, const struct sse_event *event)
 {
     struct hearing *hearing = owner;
     must(event->size <= hearing->event_max && event->data[event->size] == '\0');
@@ -39,7 +39,7 @@ static bool hear(struct hearing *hearing, const char *bytes, size_t size, size_t
     bool good = true;
     buffer_init(&hearing->heard, SIZE_MAX);
     hearing->event_max = event_max;
-    sse_init(&sse, event_max, event_came, hearing);
+    sse_init(&sse, event_max, event_received, hearing);
     for (size_t at = 0; good && at < size;) {
         size_t piece = at_a_time && at_a_time < size - at ? at_a_time : size - at;
         good = sse_feed(&sse, bytes + at, piece, &st);

@@ -1,5 +1,5 @@
 /* libFuzzer on the estimate of tokens: any bytes, of which none behind the end is read. */
-#include "limits/tokens.h"
+#include "admission/tokens.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* libFuzzer on the JSON writer: the bytes are a script of calls to it. What comes out passes the checker whatever the
  * values are; into a buffer that is too small it comes whole or not at all. The first byte is the bound of that one. */
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <stdint.h>
 #include <stdio.h>

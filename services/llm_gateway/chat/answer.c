@@ -13,9 +13,9 @@ void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__Ch
     answer->usage.model_calls = 1;
 }
 
-static void copy_cut(char *to, size_t room, const char *text)
+static void answer_copy_cut(char *to, size_t capacity, const char *text)
 {
-    size_t size = text_cut(text, strlen(text), room - 1);
+    size_t size = text_cut(text, strlen(text), capacity - 1);
     memcpy(to, text, size);
     to[size] = '\0';
 }
@@ -23,9 +23,9 @@ static void copy_cut(char *to, size_t room, const char *text)
 void answer_name(struct answer *answer, const char *id, const char *model)
 {
     if (!answer->id[0] && strlen(id) <= ANSWER_ID_MAX)
-        copy_cut(answer->id, sizeof answer->id, id);
+        answer_copy_cut(answer->id, sizeof answer->id, id);
     if (model[0])
-        copy_cut(answer->model, sizeof answer->model, model);
+        answer_copy_cut(answer->model, sizeof answer->model, model);
 }
 
 void answer_stop(struct answer *answer, const struct answer_word *words, const char *word)
@@ -35,12 +35,12 @@ void answer_stop(struct answer *answer, const struct answer_word *words, const c
     while (words->word && strcmp(words->word, word) != 0)
         words++;
     answer->stopped = words->reason; /* of the last row, which is no word: UNSPECIFIED */
-    copy_cut(answer->word, sizeof answer->word, word);
+    answer_copy_cut(answer->word, sizeof answer->word, word);
 }
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
-static bool no_memory(struct failure *failure)
+static bool answer_no_memory(struct failure *failure)
 {
     return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
 }
@@ -55,15 +55,15 @@ bool answer_append(struct answer *answer, struct answer_text *text, const char *
                    struct failure *failure)
 {
     size_t need = text->size + size + 1;
-    if (need > text->room) {
-        size_t room = 2 * text->room > need ? 2 * text->room : need;
-        char *grown = arena_alloc(answer->arena, room);
+    if (need > text->capacity) {
+        size_t capacity = 2 * text->capacity > need ? 2 * text->capacity : need;
+        char *grown = arena_alloc(answer->arena, capacity);
         if (!grown)
-            return no_memory(failure);
+            return answer_no_memory(failure);
         if (text->size)
             memcpy(grown, text->bytes, text->size);
         text->bytes = grown;
-        text->room = room;
+        text->capacity = capacity;
     }
     memcpy(text->bytes + text->size, bytes, size);
     text->size += size;
@@ -71,7 +71,7 @@ bool answer_append(struct answer *answer, struct answer_text *text, const char *
     return true;
 }
 
-bool answer_say(struct answer *answer, enum answer_part part, const char *text, struct failure *failure)
+bool answer_add(struct answer *answer, enum answer_part part, const char *text, struct failure *failure)
 {
     static const size_t most[] = {
         [ANSWER_TEXT] = ANSWER_CONTENT_MAX,
@@ -79,15 +79,15 @@ bool answer_say(struct answer *answer, enum answer_part part, const char *text, 
         [ANSWER_REFUSAL] = ANSWER_REFUSAL_MAX,
     };
     struct answer_text *so_far = &answer->parts[part];
-    size_t size = strlen(text), room = most[part] - so_far->seen;
+    size_t size = strlen(text), capacity = most[part] - so_far->seen;
     answer->had_choice = true;
-    if (size > room) {
+    if (size > capacity) {
         if (part == ANSWER_TEXT)
             return too_long(failure, "the text", most[part]);
-        size = text_cut(text, size, room); /* what is only shown beside the answer may end early */
+        size = text_cut(text, size, capacity); /* what is only shown beside the answer may end early */
         text = arena_strndup(answer->arena, text, size);
         if (!text)
-            return no_memory(failure);
+            return answer_no_memory(failure);
     }
     if (size == 0)
         return true;
@@ -114,7 +114,7 @@ void answer_seal(struct answer *answer, const char *text)
 
 /* ---- what it cost ----------------------------------------------------------------------------------------------- */
 
-void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning)
+void answer_set_usage(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning)
 {
     answer->spent = true;
     answer->usage.input_tokens = input;

@@ -1,18 +1,18 @@
 /* What a model says, in one shape over all providers.
  *
- *      answer_say, answer_call_tool ...   pieces, as they are read
+ *      answer_add, answer_call_tool ...   pieces, as they are read
  *      answer_stop                        why the model stopped
- *      answer_spend                       what it cost
- *      answer_conclude                    the judgement: an outcome with a name, or a failure
+ *      answer_set_usage                       what it cost
+ *      answer_finish                    the judgement: an outcome with a name, or a failure
  *
  * A whole answer is one with large pieces. Pieces are kept (for ChatResponse), or handed on as they come (for
  * ChatStream), or both (a stream whose JSON is checked at its end). All memory is the call's arena. */
 #ifndef RENGA_LLM_GATEWAY_ANSWER_H
 #define RENGA_LLM_GATEWAY_ANSWER_H
 
+#include "admission/tokens.h"
 #include "base/arena.h"
-#include "failure.h"
-#include "limits/tokens.h"
+#include "contract/failure.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
@@ -21,23 +21,23 @@
 #include <stdint.h>
 
 /* Limits of the contract (chat.proto, llm_gateway.proto). */
-#define ANSWER_ID_MAX        64
-#define ANSWER_MODEL_MAX     128
-#define ANSWER_WORD_MAX      64
-#define ANSWER_CONTENT_MAX   ((size_t)1 << 20)
-#define ANSWER_REASONING_MAX ((size_t)1 << 20)
-#define ANSWER_REFUSAL_MAX   ((size_t)64 << 10)
-#define ANSWER_SEAL_MAX      ((size_t)64 << 10)
-#define ANSWER_CALLS_MAX     128
-#define ANSWER_CALL_ID_MAX   128
-#define ANSWER_ARGUMENTS_MAX ((size_t)256 << 10)
+#define ANSWER_ID_MAX            64
+#define ANSWER_MODEL_MAX         128
+#define ANSWER_FINISH_REASON_MAX 64
+#define ANSWER_CONTENT_MAX       ((size_t)1 << 20)
+#define ANSWER_REASONING_MAX     ((size_t)1 << 20)
+#define ANSWER_REFUSAL_MAX       ((size_t)64 << 10)
+#define ANSWER_SEAL_MAX          ((size_t)64 << 10)
+#define ANSWER_CALLS_MAX         128
+#define ANSWER_CALL_ID_MAX       128
+#define ANSWER_ARGUMENTS_MAX     ((size_t)256 << 10)
 
 enum answer_part { ANSWER_TEXT, ANSWER_REASONING, ANSWER_REFUSAL, ANSWER_PARTS };
 
 /* Text that grows in an arena. */
 struct answer_text {
     char *bytes; /* with a NUL behind; NULL while empty or not kept */
-    size_t size, room;
+    size_t size, capacity;
     size_t seen; /* bytes that came, kept or not */
 };
 
@@ -73,7 +73,7 @@ struct answer {
     /* Told by the provider. */
     char id[ANSWER_ID_MAX + 1];
     char model[ANSWER_MODEL_MAX + 1];
-    char word[ANSWER_WORD_MAX + 1]; /* its own word for why the model stopped */
+    char word[ANSWER_FINISH_REASON_MAX + 1]; /* its own word for why the model stopped */
     Renga__V1__FinishReason stopped;
     bool had_choice;             /* it said something, be it empty */
     bool ended;                  /* it said itself that nothing more comes */
@@ -99,7 +99,7 @@ bool answer_expect(struct answer *answer, struct status *st);
 void answer_name(struct answer *answer, const char *id, const char *model);
 
 /* More of the text, the thinking or the refusal. */
-bool answer_say(struct answer *answer, enum answer_part part, const char *text, struct failure *failure);
+bool answer_add(struct answer *answer, enum answer_part part, const char *text, struct failure *failure);
 
 /* More of the provider's seal on its thinking. What cannot be kept whole is not kept. */
 void answer_seal(struct answer *answer, const char *text);
@@ -113,9 +113,9 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
 /* No more comes of the calls: those without arguments get "{}", as those who parse them expect. */
 bool answer_finish_calls(struct answer *answer, struct failure *failure);
 
-/* Text that is no JSON by little, mended in a copy of the arena (answer_mend.c); NULL if there is no damage to mend.
- * Then it was no JSON before. */
-const char *answer_mend(struct arena *arena, const char *text, size_t *size);
+/* Text that is no JSON by little, sanitized in a copy of the arena (answer_sanitize.c); NULL if there is no damage to
+ * mend. Then it was no JSON before. */
+const char *answer_sanitize(struct arena *arena, const char *text, size_t *size);
 
 /* Keeps bytes behind a text; for answer*.c alone. */
 bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
@@ -130,7 +130,7 @@ struct answer_word {
 void answer_stop(struct answer *answer, const struct answer_word *words, const char *word);
 
 /* Counts as the provider gives them; the last ones count. */
-void answer_spend(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);
+void answer_set_usage(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);
 
 /* The input's counts alone, of providers that give them first. */
 void answer_read(struct answer *answer, int64_t input, int64_t cached_input);
@@ -141,7 +141,7 @@ const Renga__V1__Usage *answer_usage(struct answer *answer);
 
 /* Fills finish_reason, provider_finish_reason, structured_json and usage. False where the answer cannot be used: it did
  * not end, or is not the JSON that was asked for. */
-bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure);
+bool answer_finish(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure);
 
 /* answer_json.c: whether a JSON format was asked for; and the text as the JSON that fits it, for answer*.c alone. */
 bool answer_wants_json(const struct answer *answer);

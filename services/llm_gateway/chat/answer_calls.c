@@ -3,7 +3,7 @@
  * own.
  */
 #include "answer.h"
-#include "check.h"
+#include "contract/check_chat.h"
 
 #include "base/random.h"
 
@@ -33,7 +33,7 @@ static struct answer_call *find_call(const struct answer *answer, const struct a
     return NULL;
 }
 
-static bool is_taken(const struct answer *answer, const char *id)
+static bool answer_calls_is_taken(const struct answer *answer, const char *id)
 {
     for (const struct answer_call *call = answer->first_call; call; call = call->next)
         if (strcmp(call->id, id) == 0)
@@ -52,7 +52,7 @@ static struct answer_call *add_call(struct answer *answer, const struct answer_c
     call->their_id = their_id;
     call->name = "";
     size_t length = strlen(their_id);
-    bool usable = length > 0 && length <= ANSWER_CALL_ID_MAX && !is_taken(answer, their_id);
+    bool usable = length > 0 && length <= ANSWER_CALL_ID_MAX && !answer_calls_is_taken(answer, their_id);
     call->id = usable ? their_id : arena_printf(answer->arena, "call_%016" PRIx64, random_u64());
     if (answer->last_call)
         answer->last_call->next = call;
@@ -74,7 +74,7 @@ static bool open_call(struct answer *answer, struct answer_call *call, const cha
     return true;
 }
 
-static void hand_on(struct answer *answer, const struct answer_call *call, bool opens, const char *text, size_t size)
+static void forward(struct answer *answer, const struct answer_call *call, bool opens, const char *text, size_t size)
 {
     if (answer->piece_came && (opens || size))
         answer->piece_came(answer, &(struct answer_piece){.call = call, .opens = opens, .text = text, .size = size});
@@ -103,9 +103,9 @@ bool answer_call_tool(struct answer *answer, const struct answer_call_piece *pie
         !answer_append(answer, &call->arguments, piece->arguments, size, failure))
         return false;
     if (opens && call->arguments.size)
-        hand_on(answer, call, true, call->arguments.bytes, call->arguments.size);
+        forward(answer, call, true, call->arguments.bytes, call->arguments.size);
     else if (!waits)
-        hand_on(answer, call, opens, piece->arguments, size);
+        forward(answer, call, opens, piece->arguments, size);
     return true;
 }
 
@@ -121,7 +121,7 @@ bool answer_finish_calls(struct answer *answer, struct failure *failure)
             token_count_add(&answer->passed, none, size);
         else if (!answer_append(answer, &call->arguments, none, size, failure))
             return false;
-        hand_on(answer, call, false, none, size);
+        forward(answer, call, false, none, size);
     }
     return true;
 }

@@ -4,7 +4,7 @@
  * within becomes structured_json. Prose around it has not: which of its braces are meant would be a guess. */
 #include "answer.h"
 
-#include "base/json_schema.h"
+#include "json/schema.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ struct span {
     size_t size;
 };
 
-static struct span trimmed(struct span text)
+static struct span answer_json_trimmed(struct span text)
 {
     while (text.size && strchr(" \t\r\n", text.bytes[0])) {
         text.bytes++;
@@ -72,7 +72,7 @@ static struct span without_fences(struct span text)
     if (!line)
         return text;
     const char *end = text.bytes + text.size - fence;
-    return trimmed((struct span){.bytes = line, .size = (size_t)(end - line)});
+    return answer_json_trimmed((struct span){.bytes = line, .size = (size_t)(end - line)});
 }
 
 static struct span unwrapped(const struct answer_text *text)
@@ -81,7 +81,7 @@ static struct span unwrapped(const struct answer_text *text)
     size_t mark = sizeof BYTE_ORDER_MARK - 1;
     if (all.size >= mark && memcmp(all.bytes, BYTE_ORDER_MARK, mark) == 0)
         all = (struct span){.bytes = all.bytes + mark, .size = all.size - mark};
-    return without_fences(trimmed(all));
+    return without_fences(answer_json_trimmed(all));
 }
 
 /* ---- what is within ---------------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static bool is_object(struct span json, struct status *st)
            (json.bytes[0] == '{' || fail(st, INVALID_ARGUMENT, "(the whole): must be an object"));
 }
 
-static bool fits(const struct answer *answer, struct span json, struct buffer *problems, struct status *st)
+static bool answer_json_fits(const struct answer *answer, struct span json, struct buffer *problems, struct status *st)
 {
     return answer->schema ? fits_schema(answer->schema, json, problems, st) : is_object(json, st);
 }
@@ -112,13 +112,13 @@ bool answer_check_json(struct answer *answer, char **json, struct failure *failu
     struct status st = {0};
     struct buffer problems;
     buffer_init(&problems, PROBLEMS_MAX);
-    bool good = fits(answer, inside, &problems, &st);
-    struct span mended = inside;
-    if (!good && (mended.bytes = answer_mend(answer->arena, inside.bytes, &mended.size))) {
-        inside = mended;
+    bool good = answer_json_fits(answer, inside, &problems, &st);
+    struct span sanitized = inside;
+    if (!good && (sanitized.bytes = answer_sanitize(answer->arena, inside.bytes, &sanitized.size))) {
+        inside = sanitized;
         status_clear(&st);
         buffer_clear(&problems);
-        good = fits(answer, inside, &problems, &st);
+        good = answer_json_fits(answer, inside, &problems, &st);
     }
     if (good) {
         *json = inside.bytes == text->bytes && inside.size == text->size

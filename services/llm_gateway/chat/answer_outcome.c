@@ -11,7 +11,7 @@ static bool tools_are_demanded(const Renga__V1__ChatRequest *request)
 }
 
 /* The provider's word is not the last one: some say "stop" and call a tool, some say it and have said nothing. */
-static Renga__V1__FinishReason outcome(const struct answer *answer)
+static Renga__V1__FinishReason answer_outcome_run(const struct answer *answer)
 {
     Renga__V1__FinishReason stopped = answer->stopped;
     if (stopped == RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER)
@@ -29,7 +29,7 @@ static Renga__V1__FinishReason outcome(const struct answer *answer)
     return RENGA__V1__FINISH_REASON__FINISH_REASON_STOP;
 }
 
-static bool has_ended(struct answer *answer, struct failure *failure)
+static bool answer_outcome_has_ended(struct answer *answer, struct failure *failure)
 {
     if (answer->stopped != RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED)
         return true;
@@ -49,12 +49,12 @@ static bool calls_are_whole(const struct answer *answer, struct failure *failure
     return true;
 }
 
-bool answer_conclude(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure)
+bool answer_finish(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure)
 {
     answer_usage(answer); /* also of an answer that was cut: a worker thread counts it, not the loop */
-    if (!has_ended(answer, failure) || !calls_are_whole(answer, failure))
+    if (!answer_outcome_has_ended(answer, failure) || !calls_are_whole(answer, failure))
         return false;
-    finish->finish_reason = outcome(answer);
+    finish->finish_reason = answer_outcome_run(answer);
     finish->provider_finish_reason = answer->word;
     finish->finding = answer->finding;
     finish->usage = &answer->usage;

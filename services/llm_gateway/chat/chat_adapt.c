@@ -9,29 +9,29 @@
 /* The one that is refused, where the request has it and it was sent. */
 static uint32_t refused_bit(const struct chat *chat)
 {
-    const struct transfer *transfer = &chat->ask.transfer;
-    const struct status *st = &chat->ask.failure.status;
+    const struct transfer *transfer = &chat->pipeline.transfer;
+    const struct status *st = &chat->pipeline.failure.status;
     enum parameter parameter = capability_refused(st->field, transfer->content, transfer->content_size);
     if (st->code != INVALID_ARGUMENT || parameter == PARAMETERS)
         return 0;
-    return capability_missed(chat->request, PARAMETER_BIT(parameter) & ~chat->left_out);
+    return capability_missed(chat->request, PARAMETER_BIT(parameter) & ~chat->refused_parameters);
 }
 
 bool chat_adapt(struct chat *chat)
 {
-    const struct ask *ask = &chat->ask;
-    const struct target *target = ask->target;
-    if (ask->transfer.http_status != REFUSED || ask->transfer.end != TRANSFER_COMPLETE || chat->reads_events ||
-        rpc_call_cancelled(ask->call))
+    const struct pipeline *pipeline = &chat->pipeline;
+    const struct target *target = pipeline->target;
+    if (pipeline->transfer.http_status != REFUSED || pipeline->transfer.end != TRANSFER_COMPLETE ||
+        chat->reads_events || rpc_call_cancelled(pipeline->call))
         return false;
     uint32_t bit = refused_bit(chat);
     if (!bit)
         return false;
-    standing_learn(target->standing, bit);
+    endpoint_health_refuse_parameters(target->health, bit);
     if (chat->adapted == target) /* once: the next call will do without both */
         return false;
     log_info("llm_gateway.adapted", "%s, model %s: %s", target->deployment->name, target->model,
-             ask->failure.status.text);
+             pipeline->failure.status.text);
     chat->adapted = target;
     return true;
 }

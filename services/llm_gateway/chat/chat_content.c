@@ -1,4 +1,4 @@
-/* What was said, for an operator who has asked for it (ask/ask_content.h):
+/* What was said, for an operator who has asked for it (pipeline/pipeline_content.h):
  * [{"role": "user", "parts": [{"type": "text", "content": "…"}]}, …] */
 #include "chat_priv.h"
 
@@ -23,7 +23,7 @@ static const char *role_word(Renga__V1__ChatRole role)
     return role > 0 && role < sizeof words / sizeof words[0] ? words[role] : "";
 }
 
-static size_t size_of(const Renga__V1__ChatMessage *message)
+static size_t chat_content_size_of(const Renga__V1__ChatMessage *message)
 {
     size_t size = strlen(message->content) + strlen(message->refusal) + strlen(message->reasoning);
     for (size_t i = 0; i < message->n_tool_calls; i++)
@@ -31,7 +31,7 @@ static size_t size_of(const Renga__V1__ChatMessage *message)
     return size;
 }
 
-static void put(struct teller *teller, const char *key, const char *text)
+static void chat_content_put(struct teller *teller, const char *key, const char *text)
 {
     size_t length = strlen(text), size = length > teller->left ? text_cut(text, length, teller->left) : length;
     json_write_text(teller->writer, key, text, size);
@@ -49,7 +49,7 @@ static void tell_text(struct teller *teller, const char *type, const char *text)
     if (!text[0])
         return;
     begin_part(teller, type);
-    put(teller, "content", text);
+    chat_content_put(teller, "content", text);
     json_write_end(teller->writer);
 }
 
@@ -58,7 +58,7 @@ static void tell_call(struct teller *teller, const Renga__V1__ToolCall *call)
     begin_part(teller, "tool_call");
     json_write_string(teller->writer, "id", call->id);
     json_write_string(teller->writer, "name", call->name);
-    put(teller, "arguments", call->arguments_json);
+    chat_content_put(teller, "arguments", call->arguments_json);
     json_write_end(teller->writer);
 }
 
@@ -66,7 +66,7 @@ static void tell_result(struct teller *teller, const Renga__V1__ChatMessage *mes
 {
     begin_part(teller, "tool_call_response");
     json_write_string(teller->writer, "id", message->tool_call_id);
-    put(teller, "result", message->content);
+    chat_content_put(teller, "result", message->content);
     json_write_end(teller->writer);
 }
 
@@ -92,21 +92,21 @@ static void tell_message(struct teller *teller, const Renga__V1__ChatMessage *me
 /* The newest that fit; the oldest of them may be cut. */
 static void tell_question(const Renga__V1__ChatRequest *request, size_t budget, struct json_writer *writer)
 {
-    size_t first = request->n_messages, left = budget, room = budget;
+    size_t first = request->n_messages, left = budget, capacity = budget;
     while (first > 0 && left > 0) {
-        size_t size = size_of(request->messages[--first]);
-        room = left;
+        size_t size = chat_content_size_of(request->messages[--first]);
+        capacity = left;
         left -= size < left ? size : left;
     }
     json_write_array(writer, NULL);
-    for (size_t i = first; i < request->n_messages; i++, room = budget)
-        tell_message(&(struct teller){.writer = writer, .left = room}, request->messages[i], "");
+    for (size_t i = first; i < request->n_messages; i++, capacity = budget)
+        tell_message(&(struct teller){.writer = writer, .left = capacity}, request->messages[i], "");
     json_write_end(writer);
 }
 
-bool chat_tell(struct ask *ask, bool answer, size_t budget, struct json_writer *writer)
+bool chat_write_content(struct pipeline *pipeline, bool answer, size_t budget, struct json_writer *writer)
 {
-    struct chat *chat = (struct chat *)ask;
+    struct chat *chat = (struct chat *)pipeline;
     if (!answer) {
         tell_question(chat->request, budget, writer);
         return true;

@@ -1,6 +1,6 @@
 /* Private to chat*.c.
  *
- *      chat_begin: checked, asked (ask/ask.h drives what follows, over one deployment or several)
+ *      chat_begin: checked, asked (pipeline/pipeline.h drives what follows, over one deployment or several)
  *         |
  *         |  headers: an event stream                   anything else
  *         |           |                                      |
@@ -8,7 +8,7 @@
  *         |           |                                      |
  *         '-----------'------------- finished ---------------'   the only end, whatever led to it
  *                                   |
- *                            judged (chat_judge.c): answered, or failed;
+ *                            judged (chat_read_result.c): answered, or failed;
  *                            or amended: without a parameter that was refused (chat_adapt.c),
  *                            or, once, with what is wrong with its JSON (chat_repair.c)
  *
@@ -18,17 +18,17 @@
 #define RENGA_LLM_GATEWAY_CHAT_PRIV_H
 
 #include "answer.h"
-#include "ask/ask.h"
 #include "chat.h"
 #include "gateway_priv.h"
 #include "http/sse.h"
+#include "pipeline/pipeline.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"
-#include "route/deployment.h"
-#include "route/route.h"
+#include "routing/deployment.h"
+#include "routing/route.h"
 
 struct chat {
-    struct ask ask;                          /* first */
+    struct pipeline pipeline;                /* first */
     const Renga__V1__ChatRequest *callers;   /* as it came */
     const Renga__V1__ChatRequest *request;   /* as it is asked now: the caller's, or with two turns more */
     Renga__V1__ChatResponse_Closure reply;   /* of Chat, else NULL */
@@ -43,7 +43,7 @@ struct chat {
     bool keeps_content, keeps_rest; /* of a stream: the values of answer.keeps_… while events are read */
     bool reads_events;              /* the answer comes as an event stream */
     bool reads_lines;               /* ... of NDJSON, and not of SSE */
-    uint32_t left_out;              /* PARAMETER_BITs that are not sent */
+    uint32_t refused_parameters;    /* PARAMETER_BITs that are not sent */
     const struct target *adapted;   /* has been asked a second time, without the refused part */
     /* It has been asked once more, with what was wrong with its JSON: */
     struct failure *broken; /* ... the first time; NULL: it has not */
@@ -52,10 +52,11 @@ struct chat {
     Renga__V1__ChatResponse *again; /* the answer that was given before; NULL: none */
 };
 
-/* chat_judge.c: judges a transfer that has ended. True: answered, chat->finish says how. As ask_kind says. */
-void chat_closed(struct ask *ask);
-bool chat_judge(struct ask *ask);
-void chat_hand_on(struct ask *ask);
+/* chat_read_result.c: judges a transfer that has ended. True: answered, chat->finish says how. As pipeline_kind says.
+ */
+void chat_closed(struct pipeline *pipeline);
+bool chat_read_result(struct pipeline *pipeline);
+void chat_forward(struct pipeline *pipeline);
 
 /* chat_adapt.c: where the upstream refused a parameter that the request can do without, remembers it: true. */
 bool chat_adapt(struct chat *chat);
@@ -65,8 +66,8 @@ bool chat_adapt(struct chat *chat);
 bool chat_repair(struct chat *chat);
 void chat_repair_failed(struct chat *chat);
 
-/* chat_content.c: as ask_kind.tell. */
-bool chat_tell(struct ask *ask, bool answer, size_t budget, struct json_writer *writer);
+/* chat_content.c: as pipeline_kind.tell. */
+bool chat_write_content(struct pipeline *pipeline, bool answer, size_t budget, struct json_writer *writer);
 
 /* chat_stream.c */
 void chat_stream_close(struct chat *chat);
@@ -77,6 +78,6 @@ void chat_stream_whole(struct chat *chat);
 void chat_stream_finish(struct chat *chat);
 void chat_stream_usage(struct chat *chat, const Renga__V1__Usage *usage);
 void chat_stream_writable(struct rpc_call *call, void *data);
-void chat_patience_over(struct timer *timer);
+void chat_client_timed_out(struct timer *timer);
 
 #endif

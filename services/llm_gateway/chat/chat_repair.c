@@ -19,13 +19,13 @@ static const char ADVICE[] = "Your answer cannot be used:\n%s\nAnswer again with
 /* The conversation with two turns more. */
 static Renga__V1__ChatRequest *corrected(const struct chat *chat)
 {
-    struct arena *arena = rpc_call_arena(chat->ask.call);
+    struct arena *arena = rpc_call_arena(chat->pipeline.call);
     const Renga__V1__ChatRequest *asked = chat->request;
     size_t count = asked->n_messages;
     Renga__V1__ChatRequest *request = arena_copy(arena, asked, sizeof *asked);
     Renga__V1__ChatMessage **list = arena_alloc(arena, (count + 2) * sizeof(*list));
     Renga__V1__ChatMessage *turns = arena_alloc(arena, 2 * sizeof *turns);
-    char *advice = arena_printf(arena, ADVICE, chat->ask.failure.problem);
+    char *advice = arena_printf(arena, ADVICE, chat->pipeline.failure.problem);
     if (!request || !list || !turns || !advice)
         return NULL;
     memcpy(list, asked->messages, count * sizeof(*list));
@@ -34,7 +34,7 @@ static Renga__V1__ChatRequest *corrected(const struct chat *chat)
         list[count + i] = &turns[i];
     }
     turns[0].role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
-    turns[0].content = UNCONST(chat->ask.failure.raw_text);
+    turns[0].content = UNCONST(chat->pipeline.failure.raw_text);
     turns[1].role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
     turns[1].content = advice;
     request->messages = list;
@@ -44,10 +44,10 @@ static Renga__V1__ChatRequest *corrected(const struct chat *chat)
 
 bool chat_repair(struct chat *chat)
 {
-    if (!chat->ask.failure.mendable || chat->broken)
+    if (!chat->pipeline.failure.mendable || chat->broken)
         return false;
     const Renga__V1__ChatRequest *request = corrected(chat);
-    struct failure *broken = arena_copy(rpc_call_arena(chat->ask.call), &chat->ask.failure, sizeof *broken);
+    struct failure *broken = arena_copy(rpc_call_arena(chat->pipeline.call), &chat->pipeline.failure, sizeof *broken);
     if (!request || !broken)
         return false;
     chat->broken = broken;
@@ -58,9 +58,9 @@ bool chat_repair(struct chat *chat)
 /* Where the second round brought no answer at all, what is wrong is still the first one. */
 void chat_repair_failed(struct chat *chat)
 {
-    struct failure *failure = &chat->ask.failure;
+    struct failure *failure = &chat->pipeline.failure;
     bool is_clients = failure->status.code == DEADLINE_EXCEEDED || failure->status.code == CANCELLED;
-    if (failure->problem || is_clients || chat->ask.reader_is_slow)
+    if (failure->problem || is_clients || chat->pipeline.client_is_slow)
         return;
     struct status why = failure->status;
     *failure = *chat->broken;

@@ -17,13 +17,13 @@
 
 /* ---- from the upstream ------------------------------------------------------------------------------------------- */
 
-/* As chat_judge.c does for whole answers. */
-static bool event_mended(struct chat *chat, const struct provider *provider, const struct sse_event *event)
+/* As chat_read_result.c does for whole answers. */
+static bool event_sanitized(struct chat *chat, const struct provider *provider, const struct sse_event *event)
 {
-    struct failure *failure = &chat->ask.failure;
+    struct failure *failure = &chat->pipeline.failure;
     struct sse_event again = *event;
     again.data = failure->status.code == DATA_LOSS && !failure->problem
-                     ? answer_mend(chat->answer.arena, event->data, &again.size)
+                     ? answer_sanitize(chat->answer.arena, event->data, &again.size)
                      : NULL;
     if (!again.data)
         return false;
@@ -31,23 +31,24 @@ static bool event_mended(struct chat *chat, const struct provider *provider, con
     return provider->read_event(&chat->answer, &again, failure);
 }
 
-static bool event_came(void *owner, const struct sse_event *event)
+static bool chat_stream_event_came(void *owner, const struct sse_event *event)
 {
     struct chat *chat = owner;
-    const struct provider *provider = chat->ask.target->deployment->provider;
-    return (provider->read_event(&chat->answer, event, &chat->ask.failure) || event_mended(chat, provider, event)) &&
+    const struct provider *provider = chat->pipeline.target->deployment->provider;
+    return (provider->read_event(&chat->answer, event, &chat->pipeline.failure) ||
+            event_sanitized(chat, provider, event)) &&
            !chat->answer.ended;
 }
 
 static bool line_came(void *owner, const char *line, size_t size)
 {
-    return event_came(owner, &(struct sse_event){.type = "message", .data = line, .size = size, .id = ""});
+    return chat_stream_event_came(owner, &(struct sse_event){.type = "message", .data = line, .size = size, .id = ""});
 }
 
 static void wait_for_reader(struct chat *chat)
 {
-    transfer_pause(&chat->ask.transfer);
-    loop_arm_after(rpc_call_loop(chat->ask.call), &chat->patience, chat->ask.gateway->reader_timeout_ms);
+    transfer_pause(&chat->pipeline.transfer);
+    loop_arm_after(rpc_call_loop(chat->pipeline.call), &chat->patience, chat->pipeline.gateway->reader_timeout_ms);
 }
 
 static void bytes_came(struct transfer *transfer, const char *bytes, size_t size)
@@ -59,14 +60,14 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
     bool good =
         chat->reads_lines ? ndjson_feed(&chat->lines, bytes, size, &st) : sse_feed(&chat->sse, bytes, size, &st);
     if (chat->answer.ended) {
-        loop_arm_after(rpc_call_loop(chat->ask.call), &chat->patience, LINGER_MS);
+        loop_arm_after(rpc_call_loop(chat->pipeline.call), &chat->patience, LINGER_MS);
         return;
     }
     if (!good) {
-        if (chat->ask.failure.status.code == OK)
-            fail(&chat->ask.failure.status, DATA_LOSS, "%s", st.text);
+        if (chat->pipeline.failure.status.code == OK)
+            fail(&chat->pipeline.failure.status, DATA_LOSS, "%s", st.text);
         transfer_cancel(transfer);
-    } else if (!rpc_call_writable(chat->ask.call)) {
+    } else if (!rpc_call_writable(chat->pipeline.call)) {
         wait_for_reader(chat);
     }
 }
@@ -74,13 +75,13 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
 void chat_stream_open(struct chat *chat)
 {
     chat->reads_events = true;
-    chat->reads_lines = strstr(chat->ask.target->deployment->provider->stream_type, "ndjson") != NULL;
+    chat->reads_lines = strstr(chat->pipeline.target->deployment->provider->stream_type, "ndjson") != NULL;
     if (chat->reads_lines)
         ndjson_init(&chat->lines, UPSTREAM_EVENT_MAX, line_came, chat);
     else
-        sse_init(&chat->sse, UPSTREAM_EVENT_MAX, event_came, chat);
-    chat->ask.transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
-    chat->ask.transfer.response_max = chat->ask.gateway->stream_max;
+        sse_init(&chat->sse, UPSTREAM_EVENT_MAX, chat_stream_event_came, chat);
+    chat->pipeline.transfer.body_received = bytes_came; /* from here on; the transfer looks at it with each piece */
+    chat->pipeline.transfer.response_max = chat->pipeline.gateway->stream_max;
 }
 
 /* An event of SSE counts only with its blank line; the last line of NDJSON needs nothing behind it. */
@@ -90,16 +91,17 @@ void chat_stream_close(struct chat *chat)
         sse_fini(&chat->sse);
         return;
     }
-    if (chat->ask.transfer.end == TRANSFER_COMPLETE && !chat->answer.ended && chat->ask.failure.status.code == OK)
+    if (chat->pipeline.transfer.end == TRANSFER_COMPLETE && !chat->answer.ended &&
+        chat->pipeline.failure.status.code == OK)
         ndjson_end(&chat->lines);
     ndjson_fini(&chat->lines);
 }
 
-void chat_patience_over(struct timer *timer)
+void chat_client_timed_out(struct timer *timer)
 {
-    struct chat *chat = OWNER_OF(timer, struct chat, patience);
-    chat->ask.reader_is_slow = !chat->answer.ended;
-    ask_stop(&chat->ask);
+    struct chat *chat = CONTAINER_OF(timer, struct chat, patience);
+    chat->pipeline.client_is_slow = !chat->answer.ended;
+    pipeline_stop(&chat->pipeline);
 }
 
 /* ---- to the client ----------------------------------------------------------------------------------------------- */
@@ -107,32 +109,32 @@ void chat_patience_over(struct timer *timer)
 void chat_stream_writable(struct rpc_call *call, void *data)
 {
     struct chat *chat = data;
-    if (chat->ask.reading || chat->answer.ended || chat->ask.state != ASK_ASKING)
+    if (chat->pipeline.reading || chat->answer.ended || chat->pipeline.state != PIPELINE_REQUESTING)
         return;
     loop_disarm(rpc_call_loop(call), &chat->patience);
-    transfer_resume(&chat->ask.transfer);
+    transfer_resume(&chat->pipeline.transfer);
 }
 
-static void send_start(struct chat *chat)
+static void chat_stream_send_start(struct chat *chat)
 {
     Renga__V1__AnsweredBy by;
     Renga__V1__ChatStart start = RENGA__V1__CHAT_START__INIT;
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
-    if (chat->ask.told)
+    if (chat->pipeline.told)
         return;
-    chat->ask.told = true;
-    chat->ask.first_ns = clock_now_ns();
+    chat->pipeline.told = true;
+    chat->pipeline.first_ns = clock_now_ns();
     if (!chat->answer.id[0])
         snprintf(chat->answer.id, sizeof chat->answer.id, "chat-%016" PRIx64, random_u64());
-    ask_answered_by(&chat->ask, &by);
+    pipeline_answered_by(&chat->pipeline, &by);
     start.id = chat->answer.id;
     start.answered_by = &by;
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_START;
     event.start = &start;
-    chat->send(&event, chat->ask.call);
+    chat->send(&event, chat->pipeline.call);
 }
 
-static void send_piece(struct chat *chat, const struct answer_piece *piece, char *text, bool opens)
+static void chat_stream_send_piece(struct chat *chat, const struct answer_piece *piece, char *text, bool opens)
 {
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
     Renga__V1__ToolCallDelta delta = RENGA__V1__TOOL_CALL_DELTA__INIT;
@@ -155,7 +157,7 @@ static void send_piece(struct chat *chat, const struct answer_piece *piece, char
         event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REFUSAL;
         event.refusal = text;
     }
-    chat->send(&event, chat->ask.call);
+    chat->send(&event, chat->pipeline.call);
 }
 
 /* A piece larger than an event may be, cut between characters. */
@@ -167,7 +169,7 @@ static void send_slices(struct chat *chat, const struct answer_piece *piece)
         size_t size = text_cut(piece->text + sent, piece->size - sent, PIECE_MAX);
         memcpy(slice, piece->text + sent, size);
         slice[size] = '\0';
-        send_piece(chat, piece, slice, opens);
+        chat_stream_send_piece(chat, piece, slice, opens);
         sent += size;
     }
 }
@@ -175,15 +177,15 @@ static void send_slices(struct chat *chat, const struct answer_piece *piece)
 void chat_stream_piece(struct answer *answer, const struct answer_piece *piece)
 {
     struct chat *chat = answer->owner;
-    send_start(chat);
+    chat_stream_send_start(chat);
     if (piece->size <= PIECE_MAX)
-        send_piece(chat, piece, (char *)(uintptr_t)piece->text, piece->opens);
+        chat_stream_send_piece(chat, piece, (char *)(uintptr_t)piece->text, piece->opens);
     else
         send_slices(chat, piece);
 }
 
 /* A reader of a stream sees it come, in pieces of a few words; a long answer has no more of them than a short one. */
-static void send_text(struct chat *chat, enum answer_part part)
+static void chat_stream_send_text(struct chat *chat, enum answer_part part)
 {
     const struct answer_text *text = &chat->answer.parts[part];
     size_t most = text->size / PIECES_MAX > PIECE_LEAST ? text->size / PIECES_MAX : PIECE_LEAST;
@@ -202,7 +204,7 @@ void chat_stream_whole(struct chat *chat)
 {
     static const enum answer_part order[] = {ANSWER_REASONING, ANSWER_TEXT, ANSWER_REFUSAL};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        send_text(chat, order[i]);
+        chat_stream_send_text(chat, order[i]);
     for (const struct answer_call *call = chat->answer.first_call; call; call = call->next) {
         const char *arguments = call->arguments.bytes ? call->arguments.bytes : "";
         chat_stream_piece(
@@ -215,8 +217,8 @@ void chat_stream_finish(struct chat *chat)
 {
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
     Renga__V1__ChatStreamEvent_Closure send = chat->send;
-    struct rpc_call *call = chat->ask.call;
-    send_start(chat); /* an answer without a word has a beginning too */
+    struct rpc_call *call = chat->pipeline.call;
+    chat_stream_send_start(chat); /* an answer without a word has a beginning too */
     if (chat->answer.seal.size) {
         event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_REASONING_SIGNATURE;
         event.reasoning_signature = chat->answer.seal.bytes;
@@ -233,5 +235,5 @@ void chat_stream_usage(struct chat *chat, const Renga__V1__Usage *usage)
     Renga__V1__ChatStreamEvent event = RENGA__V1__CHAT_STREAM_EVENT__INIT;
     event.event_case = RENGA__V1__CHAT_STREAM_EVENT__EVENT_USAGE;
     event.usage = (Renga__V1__Usage *)(uintptr_t)usage;
-    chat->send(&event, chat->ask.call);
+    chat->send(&event, chat->pipeline.call);
 }

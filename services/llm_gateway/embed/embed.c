@@ -1,141 +1,141 @@
 #include "embed.h"
 
-#include "ask/ask.h"
+#include "admission/tokens.h"
 #include "base/log.h"
-#include "check_embed.h"
-#include "edition.h"
+#include "cache/replay.h"
+#include "config_generation.h"
+#include "contract/check_embed.h"
 #include "embed_priv.h"
 #include "gateway_priv.h"
-#include "limits/tokens.h"
+#include "pipeline/pipeline.h"
 #include "provider/provider.h"
-#include "recall/replay.h"
-#include "route/deployment.h"
-#include "route/route.h"
+#include "routing/deployment.h"
+#include "routing/route.h"
 
 #include <string.h>
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
-static const struct http_url *way(const struct deployment *deployment)
+static const struct http_url *embed_way(const struct deployment *deployment)
 {
     return deployment->embed_url;
 }
 
-static void write_question(struct ask *ask, struct json_writer *writer)
+static void embed_write_question(struct pipeline *pipeline, struct json_writer *writer)
 {
-    struct embed *embed = (struct embed *)ask;
-    const struct deployment *deployment = ask->target->deployment;
+    struct embed *embed = (struct embed *)pipeline;
+    const struct deployment *deployment = pipeline->target->deployment;
     const struct embed_question question = {
         .request = embed->request,
-        .model = ask->target->model,
+        .model = pipeline->target->model,
         .base64 = deployment->embeds_base64,
         .context_tokens = deployment->context_tokens,
     };
-    if (ask->attempt_count)
+    if (pipeline->attempt_count)
         embed_answer_init(&embed->answer, embed->answer.arena, embed->request);
     deployment->provider->write_embed(&question, writer);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static const Renga__V1__Usage *used(struct ask *ask)
+static const Renga__V1__Usage *embed_used(struct pipeline *pipeline)
 {
-    struct embed_answer *answer = &((struct embed *)ask)->answer;
+    struct embed_answer *answer = &((struct embed *)pipeline)->answer;
     return answer->spent || answer->came ? embed_answer_usage(answer) : NULL;
 }
 
-static const char *model(const struct ask *ask)
+static const char *embed_model(const struct pipeline *pipeline)
 {
-    return ((const struct embed *)ask)->answer.model;
+    return ((const struct embed *)pipeline)->answer.model;
 }
 
-static bool fill_response(struct embed *embed, Renga__V1__EmbedResponse *response)
+static bool embed_fill_response(struct embed *embed, Renga__V1__EmbedResponse *response)
 {
-    struct ask *ask = &embed->ask;
+    struct pipeline *pipeline = &embed->pipeline;
     size_t count = embed->request->n_inputs;
     renga__v1__embed_response__init(response);
-    ask_answered_by(ask, &embed->answered_by);
-    response->embeddings = arena_alloc(rpc_call_arena(ask->call), count * sizeof(*response->embeddings));
+    pipeline_answered_by(pipeline, &embed->answered_by);
+    response->embeddings = arena_alloc(rpc_call_arena(pipeline->call), count * sizeof(*response->embeddings));
     if (!response->embeddings)
         return false;
     for (size_t i = 0; i < count; i++)
         response->embeddings[i] = &embed->answer.embeddings[i];
     response->n_embeddings = count;
-    response->usage = &ask->usage;
+    response->usage = &pipeline->usage;
     response->answered_by = &embed->answered_by;
-    response->cache_use = ask->leads && ask->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED
-                                                     : RENGA__V1__CACHE_USE__CACHE_USE_UNSPECIFIED;
-    response->attempts = ask->attempts;
-    response->n_attempts = ask->attempt_count;
+    response->cache_use = pipeline->leads && pipeline->keep_ms ? RENGA__V1__CACHE_USE__CACHE_USE_STORED
+                                                               : RENGA__V1__CACHE_USE__CACHE_USE_UNSPECIFIED;
+    response->attempts = pipeline->attempts;
+    response->n_attempts = pipeline->attempt_count;
     return true;
 }
 
-static bool pack(struct ask *ask, const uint8_t **bytes, size_t *size)
+static bool embed_pack(struct pipeline *pipeline, const uint8_t **bytes, size_t *size)
 {
     Renga__V1__EmbedResponse response;
-    if (!fill_response((struct embed *)ask, &response))
+    if (!embed_fill_response((struct embed *)pipeline, &response))
         return false;
-    *bytes = replay_pack_embed(rpc_call_arena(ask->call), &response, size);
+    *bytes = replay_pack_embed(rpc_call_arena(pipeline->call), &response, size);
     return *bytes != NULL;
 }
 
-static bool unpack(struct ask *ask, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
+static bool embed_unpack(struct pipeline *pipeline, const uint8_t *bytes, size_t size, Renga__V1__CacheUse use)
 {
-    struct embed *embed = (struct embed *)ask;
+    struct embed *embed = (struct embed *)pipeline;
     struct status ignored = {0};
-    embed->again = replay_embed(rpc_call_arena(ask->call), bytes, size, use, &ignored);
+    embed->again = replay_embed(rpc_call_arena(pipeline->call), bytes, size, use, &ignored);
     return embed->again != NULL;
 }
 
-static void answer(struct ask *ask)
+static void answer(struct pipeline *pipeline)
 {
-    struct embed *embed = (struct embed *)ask;
+    struct embed *embed = (struct embed *)pipeline;
     Renga__V1__EmbedResponse response;
-    if (fill_response(embed, &response))
-        embed->reply(&response, ask->call);
+    if (embed_fill_response(embed, &response))
+        embed->reply(&response, pipeline->call);
     else
-        rpc_fail_with(ask->call, RESOURCE_EXHAUSTED, "the vectors take more memory than a call may have");
+        rpc_fail_with(pipeline->call, RESOURCE_EXHAUSTED, "the vectors take more memory than a call may have");
 }
 
-static void answer_again(struct ask *ask)
+static void embed_answer_again(struct pipeline *pipeline)
 {
-    struct embed *embed = (struct embed *)ask;
-    embed->reply(embed->again, ask->call);
+    struct embed *embed = (struct embed *)pipeline;
+    embed->reply(embed->again, pipeline->call);
 }
 
-static void failed(struct ask *ask)
+static void embed_failed(struct pipeline *pipeline)
 {
-    struct failure *failure = &ask->failure;
-    if (ask_has_sent(ask))
-        failure->usage = &ask->usage;
-    if (failure->status.code == FAILED_PRECONDITION && ask->target)
-        log_warn("llm_gateway.refused", "%s: %s", ask->target->deployment->name, failure->status.text);
-    failure_send(ask->call, failure);
+    struct failure *failure = &pipeline->failure;
+    if (pipeline_has_sent(pipeline))
+        failure->usage = &pipeline->usage;
+    if (failure->status.code == FAILED_PRECONDITION && pipeline->target)
+        log_warn("llm_gateway.refused", "%s: %s", pipeline->target->deployment->name, failure->status.text);
+    failure_send(pipeline->call, failure);
 }
 
-static const struct ask_kind embed_kind = {
+static const struct pipeline_kind embed_kind = {
     .operation = "embeddings",
-    .way = way,
-    .write = write_question,
-    .judge = embed_judge,
-    .used = used,
-    .model = model,
-    .pack = pack,
-    .unpack = unpack,
+    .endpoint = embed_way,
+    .write = embed_write_question,
+    .read_result = embed_read_result,
+    .used = embed_used,
+    .model = embed_model,
+    .pack = embed_pack,
+    .unpack = embed_unpack,
     .answer = answer,
-    .answer_again = answer_again,
-    .fail = failed,
+    .answer_again = embed_answer_again,
+    .fail = embed_failed,
 };
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 /* NULL with `st` filled where the request is not to be sent. */
-static const struct route *admit(const struct gateway *gateway, const Renga__V1__EmbedRequest *request,
-                                 struct status *st)
+static const struct route *embed_admit(const struct gateway *gateway, const Renga__V1__EmbedRequest *request,
+                                       struct status *st)
 {
     if (!check_embed_request(request, st))
         return NULL;
-    const struct route *route = routes_find(gateway->use->edition->routes, request->model, st);
+    const struct route *route = routes_find(gateway->use->generation->routes, request->model, st);
     if (!route || !route_is_set_up(route, st))
         return NULL;
     if (route->embeddings)
@@ -145,25 +145,25 @@ static const struct route *admit(const struct gateway *gateway, const Renga__V1_
     return NULL;
 }
 
-static void set_terms(struct embed *embed)
+static void embed_set_terms(struct embed *embed)
 {
     const Renga__V1__EmbedRequest *request = embed->request;
-    struct ask *ask = &embed->ask;
-    ask->origin = request->origin;
-    ask->priority = request->priority;
-    ask->cache = request->cache;
-    ask->response_max = embed_response_max(request, ask->gateway->response_max);
-    if (ask_wants_recall(ask))
-        recall_key_of_embed(rpc_call_principal(ask->call)->tenant, request, &ask->content);
-    if (ask->use->edition->counts_tokens)
-        ask->input_tokens = tokens_of_embed(request);
+    struct pipeline *pipeline = &embed->pipeline;
+    pipeline->origin = request->origin;
+    pipeline->priority = request->priority;
+    pipeline->cache = request->cache;
+    pipeline->response_max = embed_response_max(request, pipeline->gateway->response_max);
+    if (pipeline_uses_cache(pipeline))
+        response_cache_key_of_embed(rpc_call_principal(pipeline->call)->tenant, request, &pipeline->content);
+    if (pipeline->use->generation->counts_tokens)
+        pipeline->input_tokens = tokens_of_embed(request);
 }
 
 void embed_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1__EmbedRequest *request,
                  Renga__V1__EmbedResponse_Closure reply)
 {
     struct status st = {0};
-    const struct route *route = admit(gateway, request, &st);
+    const struct route *route = embed_admit(gateway, request, &st);
     if (!route) {
         rpc_fail(call, &st);
         return;
@@ -173,9 +173,9 @@ void embed_begin(struct gateway *gateway, struct rpc_call *call, const Renga__V1
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "the request takes all the memory that a call may have");
         return;
     }
-    ask_init(&embed->ask, gateway, call, &embed_kind, route);
+    pipeline_init(&embed->pipeline, gateway, call, &embed_kind, route);
     embed->request = request;
     embed->reply = reply;
-    set_terms(embed);
-    ask_start(&embed->ask);
+    embed_set_terms(embed);
+    pipeline_start(&embed->pipeline);
 }

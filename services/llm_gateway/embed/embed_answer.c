@@ -26,8 +26,8 @@ bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const R
     return answer->embeddings != NULL;
 }
 
-static void read_root(struct embed_answer *answer, struct json_pull *in, embed_read_field *read,
-                      struct failure *failure)
+static void embed_answer_read_root(struct embed_answer *answer, struct json_pull *in, embed_read_field *read,
+                                   struct failure *failure)
 {
     struct json_scope root;
     for (bool more = json_pull_object(in, &root); more && json_pull_next(in, &root);)
@@ -35,7 +35,8 @@ static void read_root(struct embed_answer *answer, struct json_pull *in, embed_r
 }
 
 /* What is left: whether all of the text is what it should be. */
-static bool judge(const struct embed_answer *answer, const struct json_pull *in, bool good, struct failure *failure)
+static bool embed_answer_judge(const struct embed_answer *answer, const struct json_pull *in, bool good,
+                               struct failure *failure)
 {
     const struct status *st = in->st;
     if (st->code == RESOURCE_EXHAUSTED || answer->arena->exhausted)
@@ -62,9 +63,9 @@ bool embed_answer_read(struct embed_answer *answer, const char *body, size_t siz
     }
     arena_init(&texts, storage, sizeof storage, 2 * size + TEXTS_INLINE);
     json_pull_init(&in, body, size, &limits, &texts, &st);
-    read_root(answer, &in, read, failure);
+    embed_answer_read_root(answer, &in, read, failure);
     bool good = json_pull_end(&in);
-    good = judge(answer, &in, good, failure);
+    good = embed_answer_judge(answer, &in, good, failure);
     arena_fini(&texts);
     return good;
 }
@@ -72,7 +73,7 @@ bool embed_answer_read(struct embed_answer *answer, const char *body, size_t siz
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
 /* Where the length was not known before, only the answer shows that it was too much to ask. */
-static bool too_many(const struct embed_answer *answer, struct failure *failure)
+static bool embed_answer_too_many(const struct embed_answer *answer, struct failure *failure)
 {
     return fail_field(&failure->status, "inputs",
                       "have %zu texts whose vectors are of %zu numbers; %d numbers are allowed in all: send %zu texts "
@@ -93,10 +94,11 @@ static bool has_length(struct embed_answer *answer, size_t count, int64_t index,
         return fail(&failure->status, DATA_LOSS, "vector %" PRId64 " has %zu numbers, and others have %zu", index,
                     count, answer->dimensions);
     answer->dimensions = count;
-    return answer->request->n_inputs * count <= EMBED_NUMBERS_MAX || too_many(answer, failure);
+    return answer->request->n_inputs * count <= EMBED_NUMBERS_MAX || embed_answer_too_many(answer, failure);
 }
 
-static bool take(struct embed_answer *answer, int64_t index, const struct vector *vector, struct failure *failure)
+static bool embed_answer_take(struct embed_answer *answer, int64_t index, const struct vector *vector,
+                              struct failure *failure)
 {
     size_t asked = answer->request->n_inputs;
     if (index < 0 || (uint64_t)index >= asked)
@@ -117,7 +119,7 @@ void embed_answer_vector(struct embed_answer *answer, int64_t index, const struc
                          struct failure *failure)
 {
     if (vector->count > 0 && failure->status.code == OK)
-        take(answer, index, vector, failure);
+        embed_answer_take(answer, index, vector, failure);
 }
 
 bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure)

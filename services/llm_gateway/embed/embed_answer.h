@@ -10,7 +10,7 @@
 #define RENGA_LLM_GATEWAY_EMBED_ANSWER_H
 
 #include "base/arena.h"
-#include "chat/failure.h"
+#include "contract/failure.h"
 #include "vector.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"

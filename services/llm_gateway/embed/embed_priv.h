@@ -1,12 +1,12 @@
-/* Private to embed*.c: one call of Embed on its way through the gateway (ask/ask.h). */
+/* Private to embed*.c: one call of Embed on its way through the gateway (pipeline/pipeline.h). */
 #ifndef RENGA_LLM_GATEWAY_EMBED_PRIV_H
 #define RENGA_LLM_GATEWAY_EMBED_PRIV_H
 
-#include "ask/ask.h"
 #include "embed_answer.h"
+#include "pipeline/pipeline.h"
 
 struct embed {
-    struct ask ask; /* first */
+    struct pipeline pipeline; /* first */
     const Renga__V1__EmbedRequest *request;
     Renga__V1__EmbedResponse_Closure reply;
     struct embed_answer answer; /* of the request under way */
@@ -18,6 +18,6 @@ struct embed {
 size_t embed_response_max(const Renga__V1__EmbedRequest *request, size_t usual);
 
 /* What to make of a transfer that has ended: vectors, or a failure. */
-bool embed_judge(struct ask *ask);
+bool embed_read_result(struct pipeline *pipeline);
 
 #endif

@@ -10,7 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "base64 holds floats w
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-static bool keep(struct vector *vector, const float *values, size_t count, struct arena *arena)
+static bool vector_keep(struct vector *vector, const float *values, size_t count, struct arena *arena)
 {
     vector->values = arena_copy(arena, values, count * sizeof values[0]);
     vector->count = vector->values ? count : 0;
@@ -37,7 +37,7 @@ static bool read_numbers(struct vector *vector, struct json_pull *in, struct are
         return false;
     if (count == 0)
         json_pull_wrong(in, NULL, "has no numbers");
-    return count > 0 && keep(vector, values, count, arena);
+    return count > 0 && vector_keep(vector, values, count, arena);
 }
 
 /* ---- base64 ------------------------------------------------------------------------------------------------------ */
@@ -58,7 +58,8 @@ static const char *find_fault(const char *text, size_t size, size_t *padding)
     return bytes / sizeof(float) > VECTOR_DIMENSIONS_MAX ? "has more numbers than a vector may have" : NULL;
 }
 
-static bool decode(struct vector *vector, struct json_pull *in, const char *text, size_t size, struct arena *arena)
+static bool vector_decode(struct vector *vector, struct json_pull *in, const char *text, size_t size,
+                          struct arena *arena)
 {
     size_t padding;
     const char *fault = find_fault(text, size, &padding);
@@ -82,7 +83,7 @@ static bool read_base64(struct vector *vector, struct json_pull *in, struct aren
 {
     size_t size;
     const char *text = json_pull_borrow(in, &size);
-    return text && !in->broken && decode(vector, in, text, size, arena);
+    return text && !in->broken && vector_decode(vector, in, text, size, arena);
 }
 
 bool vector_pull(struct vector *vector, struct json_pull *in, struct arena *arena)

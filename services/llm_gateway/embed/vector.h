@@ -3,7 +3,7 @@
 #define RENGA_LLM_GATEWAY_VECTOR_H
 
 #include "base/arena.h"
-#include "base/json_pull.h"
+#include "json/pull.h"
 
 #include <stdbool.h>
 #include <stddef.h>

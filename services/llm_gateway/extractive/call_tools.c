@@ -2,9 +2,9 @@
  * told what it needs is not called; so one that sends or deletes something is not, unless a search is all it wants. */
 #include "extract.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/text.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct filling {
     bool asks;
 };
 
-static bool is_named(const char *name, const char *const *names, size_t count)
+static bool call_tools_is_named(const char *name, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcasecmp(name, names[i]) == 0)
@@ -51,15 +51,15 @@ static bool is_named(const char *name, const char *const *names, size_t count)
 
 static bool asks_question(const char *name)
 {
-    return is_named(name, question_names, sizeof question_names / sizeof question_names[0]);
+    return call_tools_is_named(name, question_names, sizeof question_names / sizeof question_names[0]);
 }
 
 static bool asks_count(const char *name)
 {
-    return is_named(name, count_names, sizeof count_names / sizeof count_names[0]);
+    return call_tools_is_named(name, count_names, sizeof count_names / sizeof count_names[0]);
 }
 
-static const char *type_of(const cJSON *schema)
+static const char *call_tools_type_of(const cJSON *schema)
 {
     const cJSON *type = cJSON_GetObjectItemCaseSensitive(schema, "type");
     if (cJSON_IsArray(type))
@@ -145,7 +145,7 @@ static bool fill_number(const struct filling *filling, struct json_writer *write
     value = value < least ? least : value > most ? most : value;
     if (value < -NUMBER_MAX || value > NUMBER_MAX)
         return false;
-    if (strcmp(type_of(schema), "integer") == 0)
+    if (strcmp(call_tools_type_of(schema), "integer") == 0)
         json_write_int(writer, schema->string, (int64_t)value);
     else
         json_write_double(writer, schema->string, value);
@@ -155,7 +155,7 @@ static bool fill_number(const struct filling *filling, struct json_writer *write
 static bool fill_list(struct filling *filling, struct json_writer *writer, const cJSON *schema)
 {
     const cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items");
-    if (!asks_question(schema->string) || strcmp(type_of(items), "string") != 0)
+    if (!asks_question(schema->string) || strcmp(call_tools_type_of(items), "string") != 0)
         return false;
     struct text query = fitting(filling->query, items);
     filling->asks = true;
@@ -165,9 +165,9 @@ static bool fill_list(struct filling *filling, struct json_writer *writer, const
     return query.length > 0;
 }
 
-static bool fill(struct filling *filling, struct json_writer *writer, const cJSON *schema)
+static bool call_tools_fill(struct filling *filling, struct json_writer *writer, const cJSON *schema)
 {
-    const char *type = type_of(schema);
+    const char *type = call_tools_type_of(schema);
     const cJSON *fallback = cJSON_GetObjectItemCaseSensitive(schema, "default");
     if (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)
         return fill_number(filling, writer, schema);
@@ -191,7 +191,7 @@ struct required {
     size_t count;
 };
 
-static int compare_names(const void *left, const void *right)
+static int call_tools_compare_names(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -207,12 +207,13 @@ static void required_read(struct arena *arena, const cJSON *root, struct require
             required->names[required->count++] = item->valuestring;
     }
     if (required->count)
-        qsort(required->names, required->count, sizeof(*required->names), compare_names);
+        qsort(required->names, required->count, sizeof(*required->names), call_tools_compare_names);
 }
 
 static bool is_required(const struct required *required, const char *name)
 {
-    return required->count && bsearch(&name, required->names, required->count, sizeof(*required->names), compare_names);
+    return required->count &&
+           bsearch(&name, required->names, required->count, sizeof(*required->names), call_tools_compare_names);
 }
 
 /* What must be said is, and the question where there is a place for it, and how much more when it is tried again. */
@@ -228,7 +229,7 @@ static bool fill_all(struct filling *filling, struct json_writer *writer, const 
     {
         bool must = is_required(&required, schema->string);
         bool may = asks_question(schema->string) || (filling->again && asks_count(schema->string));
-        if ((must || may) && !fill(filling, writer, schema) && must)
+        if ((must || may) && !call_tools_fill(filling, writer, schema) && must)
             return false;
         left -= must;
     }
@@ -236,7 +237,8 @@ static bool fill_all(struct filling *filling, struct json_writer *writer, const 
 }
 
 /* NULL where they cannot be filled. */
-static char *arguments_of(const struct extract *extract, struct filling *filling, const Renga__V1__ToolDefinition *tool)
+static char *call_tools_arguments_of(const struct extract *extract, struct filling *filling,
+                                     const Renga__V1__ToolDefinition *tool)
 {
     struct status ignored = {0};
     struct buffer out;
@@ -271,11 +273,12 @@ static double likeness(const struct extract *extract, const Renga__V1__ToolDefin
     return coverage.share;
 }
 
-static void look_at(const struct extract *extract, const Renga__V1__ToolDefinition *tool, struct text query,
-                    struct offer *offer)
+static void call_tools_look_at(const struct extract *extract, const Renga__V1__ToolDefinition *tool, struct text query,
+                               struct offer *offer)
 {
     struct filling filling = {.extract = extract, .query = query, .again = extract->advice.length > 0};
-    *offer = (struct offer){.tool = tool, .arguments = arguments_of(extract, &filling, tool), .asks = filling.asks};
+    *offer = (struct offer){
+        .tool = tool, .arguments = call_tools_arguments_of(extract, &filling, tool), .asks = filling.asks};
     offer->score = likeness(extract, tool) + (offer->asks ? LOOKUP_BONUS : 0);
 }
 
@@ -291,7 +294,7 @@ static struct text query_of(const struct extract *extract)
     return both ? text_trimmed(text_of(both)) : extract->asked;
 }
 
-static bool call(struct answer *answer, const struct offer *offer, size_t index, struct failure *failure)
+static bool call_tools_call(struct answer *answer, const struct offer *offer, size_t index, struct failure *failure)
 {
     char id[24];
     snprintf(id, sizeof id, "call_%zu", index + 1);
@@ -327,7 +330,7 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
     if (!offers)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     for (size_t i = 0; i < request->n_tools; i++)
-        look_at(extract, request->tools[i], query, &offers[i]);
+        call_tools_look_at(extract, request->tools[i], query, &offers[i]);
     while (called < most) {
         struct offer *next = NULL;
         for (size_t i = 0; i < request->n_tools; i++)
@@ -336,7 +339,7 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
         if (!next || next->score < best * NEAR_BEST)
             break;
         best = called ? best : next->score;
-        if (!call(answer, next, called++, failure))
+        if (!call_tools_call(answer, next, called++, failure))
             return false;
         next->arguments = NULL;
     }

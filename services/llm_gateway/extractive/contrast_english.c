@@ -188,7 +188,7 @@ static size_t first_stop(const struct tokens *tokens, size_t from, size_t to)
 }
 
 /* "Which is older, A or B?", "Which of the two, A or B, is older?" */
-static bool read_behind(struct reading *reading, size_t at)
+static bool contrast_english_read_behind(struct reading *reading, size_t at)
 {
     const struct tokens *tokens = reading->tokens;
     size_t stop = first_stop(tokens, at, tokens->count), to = tokens->count;
@@ -270,7 +270,7 @@ static bool read_before(struct reading *reading, size_t at)
 }
 
 /* "Is A or B older?", "Does A or B have more people?" */
-static bool read_inside(struct reading *reading)
+static bool contrast_english_read_inside(struct reading *reading)
 {
     const struct tokens *tokens = reading->tokens;
     size_t joint = 1;
@@ -340,22 +340,22 @@ static bool read_compared(struct reading *reading)
            range_is_thing(tokens, reading->pair.one) && range_is_thing(tokens, reading->pair.other);
 }
 
-static bool contrast_read(struct reading *reading)
+static bool contrast_english_read(struct reading *reading)
 {
     const struct tokens *tokens = reading->tokens;
     size_t at = 0;
     if (token_is(tokens, 0, auxiliaries) && !token_is(tokens, 1, (const char *const[]){"you", "i", "we", NULL}))
-        return read_inside(reading) || (reading->inverted = false, read_than(reading));
+        return contrast_english_read_inside(reading) || (reading->inverted = false, read_than(reading));
     if (read_compared(reading))
         return true;
     reading->inverted = false;
     while (at < tokens->count && token_is(tokens, at, leads) && !token_is(tokens, at, whiches))
         at++;
     if (token_is(tokens, at, whiches))
-        return read_of(reading, at) || read_behind(reading, at);
+        return read_of(reading, at) || contrast_english_read_behind(reading, at);
     for (at = 1; at < tokens->count; at++)
         if (token_is(tokens, at, whiches) && (tokens->list[at - 1].stopped || token_is(tokens, 0, openings)))
-            return read_before(reading, at) || read_of(reading, at) || read_behind(reading, at);
+            return read_before(reading, at) || read_of(reading, at) || contrast_english_read_behind(reading, at);
     return false;
 }
 
@@ -364,7 +364,7 @@ bool contrast_english(struct split *split, struct text question)
     struct tokens tokens;
     struct reading reading = {.tokens = &tokens};
     tokens_read(question, &tokens);
-    if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4 || !contrast_read(&reading))
+    if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4 || !contrast_english_read(&reading))
         return false;
     split->apart = true;
     if (reading.inverted) { /* the auxiliary moves to its predicate */

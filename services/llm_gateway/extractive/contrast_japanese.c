@@ -82,12 +82,12 @@ static bool asks_nothing_more(struct text behind)
     return !behind.length || length == behind.length;
 }
 
-static size_t offset_of(const struct marked *marked, struct text part)
+static size_t contrast_japanese_offset_of(const struct marked *marked, struct text part)
 {
     return (size_t)(part.bytes - marked->text.bytes);
 }
 
-static bool is_among(struct text text, const char *const *list)
+static bool contrast_japanese_is_among(struct text text, const char *const *list)
 {
     for (; *list; list++)
         if (text.length == strlen(*list) && split_match(text, 0, *list))
@@ -126,8 +126,9 @@ static bool is_attribute(struct text text)
 {
     static const char *const ends[] = {"数", "量", "率", "度", "額",   "さ",   "年",
                                        "日", "高", "率", "値", "時期", "規模", NULL};
-    return is_among(text, attributes) || (text.length < 40 && split_match_before(text, text.length, ends) &&
-                                          !split_has(text, (const char *const[]){"の", "と", NULL}));
+    return contrast_japanese_is_among(text, attributes) ||
+           (text.length < 40 && split_match_before(text, text.length, ends) &&
+            !split_has(text, (const char *const[]){"の", "と", NULL}));
 }
 
 /* 「人口はAとBの」, 「先に生まれたのはAとBの」: behind the topic in front of the pair; 0: none. */
@@ -160,7 +161,7 @@ static struct text front_clause(struct text front, bool *relative)
 }
 
 /* Fills the clause from the text behind the which-word: 「の面積が広いですか」, 「が先に生まれましたか」. */
-static bool read_behind(struct text behind, struct contrast_clause *clause)
+static bool contrast_japanese_read_behind(struct text behind, struct contrast_clause *clause)
 {
     static const char *const others[] = {"に", "で", "を", "へ", "から", "と", NULL};
     size_t length;
@@ -176,7 +177,7 @@ static bool read_behind(struct text behind, struct contrast_clause *clause)
         while (at < behind.length && !split_match_any(behind, at, topics))
             at++;
         struct text noun = split_part(behind, own, at);
-        bool kind = is_among(noun, kinds) && at < behind.length;
+        bool kind = contrast_japanese_is_among(noun, kinds) && at < behind.length;
         clause->said = kind ? split_part(behind, at + split_match_any(behind, at, topics), behind.length)
                             : split_part(behind, own, behind.length);
     }
@@ -190,7 +191,7 @@ static size_t without_attribute(struct text text, size_t begin, size_t end, stru
     struct text before = {text.bytes, end};
     for (size_t at = end; at > begin && end - at < 40; at = split_back(text, at)) {
         if (split_match_before(before, at, (const char *const[]){"の", NULL}) &&
-            is_among(split_part(text, at, end), attributes)) {
+            contrast_japanese_is_among(split_part(text, at, end), attributes)) {
             clause->noun = split_part(text, at, end);
             return at - 3;
         }
@@ -240,7 +241,7 @@ static bool pair_before(const struct marked *marked, size_t begin, size_t which,
     bool only = asks_nothing_more(behind);
     size_t length, front = front_end(marked, which), joint = first_joint(marked, begin, which);
     size_t link = split_find(marked, joint, which, links, &length), end = link;
-    if (!only && !read_behind(behind, clause))
+    if (!only && !contrast_japanese_read_behind(behind, clause))
         return false;
     if (link < which) {
         middle = split_trim(split_part(text, link_end(text, link, length), which), edges);
@@ -275,7 +276,7 @@ static bool pair_before(const struct marked *marked, size_t begin, size_t which,
     if (clause->particle.length && !front && has_topic(marked, begin, joint))
         return false;
     struct text pair = without_end(split_part(text, begin, end), trailing);
-    size_t from = offset_of(marked, pair), to = from + pair.length;
+    size_t from = contrast_japanese_offset_of(marked, pair), to = from + pair.length;
     if (!clause->noun.length && !clause->relative && contrast_clause_is_bare(clause->said))
         to = without_attribute(text, from, to, clause);
     return clause->said.length && contrast_pair(marked, from, to, contrast);
@@ -293,8 +294,9 @@ static bool pair_behind(const struct marked *marked, size_t behind, struct contr
     bool asks = split_match(text, at, "か") > 0;
     struct text said = split_part(text, behind, asks ? at + 3 : at);
     struct text pair = without_end(split_part(text, at + length, text.length), items);
-    size_t begin = offset_of(marked, pair);
-    return read_behind(said, &contrast->clause) && contrast_pair(marked, begin, begin + pair.length, contrast);
+    size_t begin = contrast_japanese_offset_of(marked, pair);
+    return contrast_japanese_read_behind(said, &contrast->clause) &&
+           contrast_pair(marked, begin, begin + pair.length, contrast);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -324,12 +326,12 @@ static bool pair_of_choice(const struct marked *marked, struct contrast *contras
         return false;
     contrast->clause.said = front_clause(split_part(text, 0, front), &contrast->clause.relative);
     struct text pair = without_end(split_part(text, front, text.length), items);
-    size_t begin = offset_of(marked, pair);
+    size_t begin = contrast_japanese_offset_of(marked, pair);
     return contrast->clause.relative && contrast_clause_compares(contrast->clause.said) &&
            contrast_pair(marked, begin, begin + pair.length, contrast);
 }
 
-static bool contrast_read(const struct marked *marked, struct contrast *contrast)
+static bool contrast_japanese_read(const struct marked *marked, struct contrast *contrast)
 {
     struct text text = marked->text;
     size_t length, begin = split_match_any(text, 0, leads), which = find_which(marked, begin, &length);
@@ -347,7 +349,7 @@ bool contrast_japanese(struct split *split, struct text question)
     struct marked marked;
     struct contrast contrast = {.clause = {.noun = {"", 0}, .particle = {"", 0}, .said = {"", 0}}};
     mark_quoted(&marked, question);
-    if (split->limit < 2 || !contrast_read(&marked, &contrast) || split_has(contrast.clause.said, apart))
+    if (split->limit < 2 || !contrast_japanese_read(&marked, &contrast) || split_has(contrast.clause.said, apart))
         return false;
     contrast_take_attribute(&marked, &contrast);
     split->apart = true;

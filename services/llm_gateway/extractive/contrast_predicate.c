@@ -199,7 +199,7 @@ struct predicate {
 #define S   text_of(" ")
 
 /* Parts with one blank between those that are not empty, and a question mark. */
-static struct text ask(struct split *split, const struct text *parts)
+static struct text contrast_predicate_ask(struct split *split, const struct text *parts)
 {
     struct text whole = {"", 0};
     for (; parts->bytes; parts++) {
@@ -230,7 +230,7 @@ static struct text rest_without(struct split *split, const struct tokens *tokens
 }
 
 /* The first word of an order or of a degree in [from, to), outside names; `to`: none. */
-static size_t find_word(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
+static size_t contrast_predicate_find_word(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
 {
     while (from < to && !token_is(tokens, from, list))
         from++;
@@ -240,7 +240,7 @@ static size_t find_word(const struct tokens *tokens, size_t from, size_t to, con
 /* "first" of "opened first"; in "the first film" it tells of the film. */
 static size_t find_order(const struct tokens *tokens, size_t from, size_t to)
 {
-    size_t at = find_word(tokens, from, to, orders);
+    size_t at = contrast_predicate_find_word(tokens, from, to, orders);
     return at + 1 < to && at > 0 && token_is(tokens, at - 1, articles) ? to : at;
 }
 
@@ -270,8 +270,9 @@ static struct text ask_degree(struct split *split, const struct predicate *predi
     if (token_is(tokens, behind, (const char *const[]){"of", NULL}) && /* "of the two" */
         token_is(tokens, predicate->to - 1, (const char *const[]){"two", "them", "both", NULL}))
         behind = predicate->to;
-    return ask(split, (const struct text[]){text_of("How"), degree, auxiliary(split, tokens, predicate->from), thing,
-                                            tokens_between(tokens, behind, predicate->to), END});
+    return contrast_predicate_ask(split, (const struct text[]){text_of("How"), degree,
+                                                               auxiliary(split, tokens, predicate->from), thing,
+                                                               tokens_between(tokens, behind, predicate->to), END});
 }
 
 /* "has a larger population", "has more members" */
@@ -282,12 +283,14 @@ static struct text ask_had(struct split *split, const struct predicate *predicat
     const char *plain = plain_degree(tokens, at);
     struct text noun = tokens_between(tokens, at + 1, predicate->to);
     if (plain)
-        return ask(split, (const struct text[]){text_of("How"), text_of(plain), text_of(past ? "was" : "is"),
-                                                text_of("the"), noun, text_of("of"), thing, END});
-    bool many = is_plural(tokens, at + 1, find_word(tokens, at + 1, predicate->to, small)) ||
+        return contrast_predicate_ask(split, (const struct text[]){text_of("How"), text_of(plain),
+                                                                   text_of(past ? "was" : "is"), text_of("the"), noun,
+                                                                   text_of("of"), thing, END});
+    bool many = is_plural(tokens, at + 1, contrast_predicate_find_word(tokens, at + 1, predicate->to, small)) ||
                 token_is(tokens, at, (const char *const[]){"fewer", "fewest", NULL});
-    return ask(split, (const struct text[]){text_of(many ? "How many" : "How much"), noun,
-                                            text_of(past ? "did" : "does"), thing, text_of("have"), END});
+    return contrast_predicate_ask(split,
+                                  (const struct text[]){text_of(many ? "How many" : "How much"), noun,
+                                                        text_of(past ? "did" : "does"), thing, text_of("have"), END});
 }
 
 /* Any other verb: "opened first", "sold more copies", "uses a database". */
@@ -301,7 +304,7 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
                           : is_past(tokens, verb) ? text_of("did")
                                                   : text_of("does");
     struct text base = supported ? tokens_between(tokens, verb, verb + 1) : base_of(split, tokens, verb);
-    size_t order = find_order(tokens, verb + 1, to), more = find_word(tokens, verb + 1, to, mores);
+    size_t order = find_order(tokens, verb + 1, to), more = contrast_predicate_find_word(tokens, verb + 1, to, mores);
     size_t degree = find_degree(tokens, verb + 1, to);
     static const char *const been[] = {"been", NULL};
     bool perfect = verb + 1 < to && token_is(tokens, verb, had) &&
@@ -311,25 +314,29 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
         base = tokens_between(tokens, verb, verb + 1);
     }
     if (order < to)
-        return ask(split, (const struct text[]){text_of("When"), support, thing, base,
-                                                rest_without(split, tokens, verb + 1, to, order), END});
+        return contrast_predicate_ask(split,
+                                      (const struct text[]){text_of("When"), support, thing, base,
+                                                            rest_without(split, tokens, verb + 1, to, order), END});
     if (more < to && more + 1 < to && token_is(tokens, more + 1, recently))
-        return ask(split, (const struct text[]){text_of("When"), support, thing, base,
-                                                rest_without(split, tokens, verb + 1, more, to), END});
+        return contrast_predicate_ask(split,
+                                      (const struct text[]){text_of("When"), support, thing, base,
+                                                            rest_without(split, tokens, verb + 1, more, to), END});
     if (degree < to && plain_degree(tokens, degree) && (degree + 1 == to || token_is(tokens, degree + 1, small)))
-        return ask(split, (const struct text[]){text_of("How"), text_of(plain_degree(tokens, degree)), support, thing,
-                                                base, rest_without(split, tokens, verb + 1, to, degree), END});
+        return contrast_predicate_ask(
+            split, (const struct text[]){text_of("How"), text_of(plain_degree(tokens, degree)), support, thing, base,
+                                         rest_without(split, tokens, verb + 1, to, degree), END});
     if (more + 1 == to && token_is(tokens, more, (const char *const[]){"more", "most", "less", "least", NULL}))
-        return ask(split, (const struct text[]){text_of("How much"), support, thing, base,
-                                                tokens_between(tokens, verb + 1, more), END});
+        return contrast_predicate_ask(split, (const struct text[]){text_of("How much"), support, thing, base,
+                                                                   tokens_between(tokens, verb + 1, more), END});
     if (more < to && more + 1 < to) {
-        size_t end = find_word(tokens, more + 1, to, small);
+        size_t end = contrast_predicate_find_word(tokens, more + 1, to, small);
         bool plural = is_plural(tokens, more + 1, end);
-        return ask(split, (const struct text[]){text_of(plural ? "How many" : "How much"),
-                                                tokens_between(tokens, more + 1, end), support, thing, base,
-                                                tokens_between(tokens, end, to), END});
+        return contrast_predicate_ask(split, (const struct text[]){text_of(plural ? "How many" : "How much"),
+                                                                   tokens_between(tokens, more + 1, end), support,
+                                                                   thing, base, tokens_between(tokens, end, to), END});
     }
-    return ask(split, (const struct text[]){support, thing, base, tokens_between(tokens, verb + 1, to), END});
+    return contrast_predicate_ask(
+        split, (const struct text[]){support, thing, base, tokens_between(tokens, verb + 1, to), END});
 }
 
 static struct text capitalised(struct split *split, struct text text)
@@ -346,15 +353,16 @@ static struct text ask_being(struct split *split, const struct predicate *predic
 {
     const struct tokens *tokens = predicate->tokens;
     size_t from = predicate->from + 1, to = predicate->to, order = find_order(tokens, from, to);
-    size_t degree = find_degree(tokens, from, to), more = find_word(tokens, from, to, mores);
+    size_t degree = find_degree(tokens, from, to), more = contrast_predicate_find_word(tokens, from, to, mores);
     struct text verb = auxiliary(split, tokens, predicate->from);
     if (order < to)
-        return ask(split, (const struct text[]){
-                              text_of("When"), verb, thing,
-                              rest_without(split, tokens, from + token_is(tokens, from, articles), to, order), END});
+        return contrast_predicate_ask(
+            split, (const struct text[]){
+                       text_of("When"), verb, thing,
+                       rest_without(split, tokens, from + token_is(tokens, from, articles), to, order), END});
     if (more < to && more + 1 < to && token_is(tokens, more + 1, recently))
-        return ask(split,
-                   (const struct text[]){text_of("When"), verb, thing,
+        return contrast_predicate_ask(
+            split, (const struct text[]){text_of("When"), verb, thing,
                                          tokens_between(tokens, from + token_is(tokens, from, articles), more), END});
     size_t first = from + token_is(tokens, from, articles) +
                    token_is(tokens, from, (const char *const[]){"much", "even", "by", NULL});
@@ -362,7 +370,8 @@ static struct text ask_being(struct split *split, const struct predicate *predic
         return ask_degree(split, predicate, thing, degree);
     if (more < to && more + 1 < to && more <= first)
         return ask_degree(split, predicate, thing, more);
-    return capitalised(split, ask(split, (const struct text[]){verb, thing, tokens_between(tokens, from, to), END}));
+    return capitalised(split, contrast_predicate_ask(
+                                  split, (const struct text[]){verb, thing, tokens_between(tokens, from, to), END}));
 }
 
 struct text contrast_english_part(struct split *split, const struct contrast_english *contrast, struct text thing)
@@ -371,8 +380,8 @@ struct text contrast_english_part(struct split *split, const struct contrast_eng
     struct predicate predicate = {tokens, contrast->from, contrast->to};
     size_t last = predicate.to;
     static const char *const than[] = {"than", NULL};
-    if (find_word(tokens, predicate.from, last, than) < last)
-        predicate.to = find_word(tokens, predicate.from, last, than);
+    if (contrast_predicate_find_word(tokens, predicate.from, last, than) < last)
+        predicate.to = contrast_predicate_find_word(tokens, predicate.from, last, than);
     if (contrast->attribute.length)
         thing = text_joined(split->arena, thing, text_of("'s "), contrast->attribute);
     size_t first = predicate.from + 1;
@@ -395,6 +404,7 @@ struct text contrast_english_part(struct split *split, const struct contrast_eng
         token_is(tokens, predicate.from, had))
         return capitalised(split, ask_verb(split, &predicate, thing));
     return capitalised(
-        split, ask(split, (const struct text[]){tokens_between(tokens, predicate.from, predicate.from + 1), thing,
+        split, contrast_predicate_ask(
+                   split, (const struct text[]){tokens_between(tokens, predicate.from, predicate.from + 1), thing,
                                                 tokens_between(tokens, predicate.from + 1, predicate.to), END}));
 }

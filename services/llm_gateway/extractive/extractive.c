@@ -1,7 +1,7 @@
 /* The provider that is no model: it answers in this process, without a network, with what was found. */
-#include "base/json_writer.h"
 #include "base/text.h"
 #include "extract.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const struct answer_word words[] = {
     {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
 
-static void write_texts(struct json_writer *writer, const char *key, const struct text *texts, size_t count)
+static void extractive_write_texts(struct json_writer *writer, const char *key, const struct text *texts, size_t count)
 {
     json_write_array(writer, key);
     for (size_t i = 0; i < count; i++)
@@ -27,8 +27,8 @@ static void write_query_plan(const struct extract *extract, size_t limit, struct
 {
     struct query_plan plan;
     extract_query_plan(extract, limit, &plan);
-    write_texts(writer, "queries", plan.queries, plan.query_count);
-    write_texts(writer, "gaps", plan.gaps, plan.gap_count);
+    extractive_write_texts(writer, "queries", plan.queries, plan.query_count);
+    extractive_write_texts(writer, "gaps", plan.gaps, plan.gap_count);
     json_write_string(writer, "reasoning", "");
 }
 
@@ -40,12 +40,13 @@ static void write_object(const struct extract *extract, enum extract_want want, 
     json_write_object(writer, NULL);
     if (want == WANT_SPLIT) {
         bool asks = extract_asks(extract->asked);
-        write_texts(writer, "subtasks", texts,
-                    asks ? extract_split(extract->arena, extract->asked, extract->japanese, limit, texts) : 0);
+        extractive_write_texts(writer, "subtasks", texts,
+                               asks ? extract_split(extract->arena, extract->asked, extract->japanese, limit, texts)
+                                    : 0);
     } else if (want == WANT_QUERY_PLAN) {
         write_query_plan(extract, limit, writer);
     } else if (want == WANT_QUERIES) {
-        write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
+        extractive_write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
     } else {
         buffer_init(&advice, SAID_MAX);
         bool completed = extract_judge(extract, &advice);
@@ -66,7 +67,7 @@ static bool say(const struct extract *extract, struct buffer *out, struct answer
     answer_stop(answer, words, word);
     if (length < out->length)
         out->data[length] = '\0';
-    return answer_say(answer, ANSWER_TEXT, text, failure);
+    return answer_add(answer, ANSWER_TEXT, text, failure);
 }
 
 static bool say_object(const struct extract *extract, enum extract_want want, size_t limit, struct answer *answer,
@@ -118,7 +119,7 @@ static bool may_call_tools(const struct extract *extract)
     return request->n_tools && !none && !extract->tools_answered;
 }
 
-static bool give(const struct extract *extract, struct answer *answer, struct failure *failure)
+static bool extractive_give(const struct extract *extract, struct answer *answer, struct failure *failure)
 {
     enum extract_want want;
     size_t limit;
@@ -141,7 +142,7 @@ static bool answer_chat(const struct chat_question *question, struct answer *ans
     if (!extract)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the request takes more memory than a call may have");
     answer_name(answer, "", "extractive");
-    if (!give(extract, answer, failure))
+    if (!extractive_give(extract, answer, failure))
         return false;
     if (answer->call_count)
         answer_stop(answer, words, "tool_calls");

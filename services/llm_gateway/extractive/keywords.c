@@ -13,7 +13,7 @@ struct keywords {
 };
 
 /* Pairs that overlap are one word again: 設定 and 定方 and 方法 are 設定方法. */
-static void add(struct keywords *keywords, const struct term *term)
+static void keywords_add(struct keywords *keywords, const struct term *term)
 {
     struct span *last = keywords->count ? &keywords->spans[keywords->count - 1] : NULL;
     if (last && term->begin < last->end) {
@@ -24,18 +24,18 @@ static void add(struct keywords *keywords, const struct term *term)
         keywords->spans[keywords->count++] = (struct span){term->begin, term->end};
 }
 
-static void read(struct text text, struct keywords *keywords)
+static void keywords_read(struct text text, struct keywords *keywords)
 {
     struct term_reader reader;
     struct term term;
     keywords->count = 0;
     terms_begin(&reader, text.bytes, text.length);
     while (terms_next(&reader, &term))
-        if (!term.weak)
-            add(keywords, &term);
+        if (!term.stop_word)
+            keywords_add(keywords, &term);
 }
 
-static bool stands_in(struct text where, struct text word)
+static bool keywords_stands_in(struct text where, struct text word)
 {
     return where.length && memmem(where.bytes, where.length, word.bytes, word.length) != NULL;
 }
@@ -47,10 +47,10 @@ struct text extract_keywords(struct arena *arena, struct text text, struct text 
     size_t length = 0;
     if (!words)
         return (struct text){"", 0};
-    read(text, &keywords);
+    keywords_read(text, &keywords);
     for (size_t i = 0; i < keywords.count; i++) {
         struct text word = {text.bytes + keywords.spans[i].begin, keywords.spans[i].end - keywords.spans[i].begin};
-        if (stands_in(without, word) || stands_in((struct text){words, length}, word))
+        if (keywords_stands_in(without, word) || keywords_stands_in((struct text){words, length}, word))
             continue;
         if (length)
             words[length++] = ' ';

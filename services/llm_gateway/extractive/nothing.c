@@ -5,7 +5,7 @@
 
 #define SHOWN_MAX ((size_t)300) /* bytes of a question that is repeated */
 
-static struct text shown(struct text text)
+static struct text nothing_shown(struct text text)
 {
     const char *line = memchr(text.bytes, '\n', text.length);
     size_t length = line ? (size_t)(line - text.bytes) : text.length;
@@ -43,7 +43,7 @@ void extract_say_nothing(const struct extract *extract, struct buffer *out, stru
 {
     bool looked = extract->passage_count || extract->result_count;
     const char *const *around = nothing[extract->language][looked];
-    struct text question = shown(extract->asked);
+    struct text question = nothing_shown(extract->asked);
     finding->looked_for = extract_keywords(extract->arena, question, (struct text){NULL, 0});
     buffer_print(out, around[0]);
     text_print(out, question);

@@ -2,7 +2,7 @@
 #include "extract.h"
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
 
 /* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": where such a line begins a block. */
-static bool is_header(struct text text, size_t at)
+static bool passages_is_header(struct text text, size_t at)
 {
     size_t digit = at + 1;
     if (at >= text.length || text.bytes[at] != '[')
@@ -34,19 +34,19 @@ static size_t next_block(struct text text, size_t at)
         size_t next = at;
         while (next < text.length && (text.bytes[next] == '\r' || text.bytes[next] == '\n'))
             next++;
-        if (next > at && is_header(text, next))
+        if (next > at && passages_is_header(text, next))
             return next;
         at = next; /* the empty lines are behind it: each is looked at once */
     }
     return text.length;
 }
 
-static struct text part(struct text text, size_t from, size_t to)
+static struct text passages_part(struct text text, size_t from, size_t to)
 {
     return text_trimmed((struct text){text.bytes + from, to - from});
 }
 
-static bool is_same(const struct passage *known, struct text text, struct text heading)
+static bool passages_is_same(const struct passage *known, struct text text, struct text heading)
 {
     return known->length == text.length && known->heading_length == heading.length &&
            memcmp(known->text, text.bytes, text.length) == 0 &&
@@ -54,10 +54,10 @@ static bool is_same(const struct passage *known, struct text text, struct text h
 }
 
 /* Two tools may find the same row: it supports an answer once. */
-static bool is_there(const struct extract *extract, struct text text, struct text heading, uint64_t hash)
+static bool passages_is_there(const struct extract *extract, struct text text, struct text heading, uint64_t hash)
 {
     for (size_t i = 0; i < extract->passage_count; i++)
-        if (extract->hashes[i] == hash && is_same(&extract->passages[i], text, heading))
+        if (extract->hashes[i] == hash && passages_is_same(&extract->passages[i], text, heading))
             return true;
     return false;
 }
@@ -65,7 +65,8 @@ static bool is_there(const struct extract *extract, struct text text, struct tex
 static struct passage *add(struct extract *extract, struct text text, struct text heading)
 {
     uint64_t hash = hash_bytes(text.bytes, text.length);
-    if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX || is_there(extract, text, heading, hash))
+    if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX ||
+        passages_is_there(extract, text, heading, hash))
         return NULL;
     extract->hashes[extract->passage_count] = hash;
     struct passage *passage = &extract->passages[extract->passage_count++];
@@ -74,7 +75,7 @@ static struct passage *add(struct extract *extract, struct text text, struct tex
     return passage;
 }
 
-static struct text heading_of(struct text header)
+static struct text passages_heading_of(struct text header)
 {
     const char *bar = memmem(header.bytes, header.length, " | ", 3);
     if (!bar)
@@ -82,18 +83,19 @@ static struct text heading_of(struct text header)
     return text_trimmed((struct text){bar + 3, header.length - (size_t)(bar + 3 - header.bytes)});
 }
 
-static bool is_digit(char c)
+static bool passages_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* The score behind the lines, 0 to 1; below 0: none. */
-static double score_of(struct text header)
+static double passages_score_of(struct text header)
 {
     const char *bar = memmem(header.bytes, header.length, " | ", 3);
     const char *end = bar ? bar : header.bytes + header.length, *at = end - SCORE_LENGTH;
-    if (end - header.bytes <= SCORE_LENGTH || !is_digit(at[-1]) || memcmp(at, " (", 2) != 0 || !is_digit(at[2]) ||
-        at[3] != '.' || !is_digit(at[4]) || !is_digit(at[5]) || at[6] != ')')
+    if (end - header.bytes <= SCORE_LENGTH || !passages_is_digit(at[-1]) || memcmp(at, " (", 2) != 0 ||
+        !passages_is_digit(at[2]) || at[3] != '.' || !passages_is_digit(at[4]) || !passages_is_digit(at[5]) ||
+        at[6] != ')')
         return -1;
     double score = (at[2] - '0') + (at[4] - '0') / 10.0 + (at[5] - '0') / 100.0;
     return score <= 1 ? score : -1;
@@ -128,12 +130,12 @@ static void add_blocks(struct extract *extract, struct text text)
         next = next_block(text, at);
         size_t line = end_of_line(text, at);
         line = line < next ? line : next;
-        struct text header = part(text, at, line);
-        double score = score_of(header);
+        struct text header = passages_part(text, at, line);
+        double score = passages_score_of(header);
         best = count == 0 ? score : best;
         second = count == 1 && score >= 0 ? score : second;
         fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
-        struct passage *passage = add(extract, part(text, line, next), heading_of(header));
+        struct passage *passage = add(extract, passages_part(text, line, next), passages_heading_of(header));
         if (passage) {
             passage->score = score > 0 ? score : 0;
             passage->document = document_of(header);
@@ -143,7 +145,7 @@ static void add_blocks(struct extract *extract, struct text text)
         note_search(extract, best, second < best ? second : best, fifth < best ? fifth : best);
 }
 
-static struct text string_of(struct arena *arena, const cJSON *object, const char *name)
+static struct text passages_string_of(struct arena *arena, const cJSON *object, const char *name)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
     const char *copy = cJSON_IsString(value) ? arena_strdup(arena, value->valuestring) : NULL;
@@ -160,8 +162,8 @@ static bool add_results(struct extract *extract, struct text text)
     cJSON_ArrayForEach(item, root)
     {
         struct result result = {
-            .subtask = string_of(extract->arena, item, "subtask"),
-            .answer = string_of(extract->arena, item, "answer"),
+            .subtask = passages_string_of(extract->arena, item, "subtask"),
+            .answer = passages_string_of(extract->arena, item, "answer"),
         };
         result.found = result.answer.length && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "found"));
         all = all && cJSON_IsObject(item) && cJSON_HasObjectItem(item, "answer");
@@ -199,7 +201,7 @@ void passages_add(struct extract *extract, struct text found)
     if (!text.length || add_results(extract, text))
         return;
     text = without_guards(extract->arena, text);
-    if (is_header(text, 0))
+    if (passages_is_header(text, 0))
         add_blocks(extract, text);
     else
         add(extract, text, (struct text){NULL, 0});

@@ -2,8 +2,8 @@
  * names that the findings have and the question has not. */
 #include "extract.h"
 
-#include "base/json.h"
 #include "words/proper.h"
+#include "json/json.h"
 
 #include <string.h>
 

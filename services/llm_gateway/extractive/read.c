@@ -41,7 +41,7 @@ static struct text last_fenced(const Renga__V1__ChatRequest *request, const char
     return (struct text){NULL, 0};
 }
 
-static struct text last_said(const Renga__V1__ChatRequest *request, size_t *turn)
+static struct text read_last_said(const Renga__V1__ChatRequest *request, size_t *turn)
 {
     for (size_t i = request->n_messages; i-- > 0;) {
         *turn = i;
@@ -57,12 +57,12 @@ static struct text find_asked(const Renga__V1__ChatRequest *request, size_t *tur
     if (!asked.length)
         asked = last_fenced(request, "question", turn);
     if (!asked.length)
-        asked = last_said(request, turn);
+        asked = read_last_said(request, turn);
     asked.length = text_cut(asked.bytes, asked.length, EXTRACT_ASKED_MAX);
     return asked;
 }
 
-static bool is_japanese(struct text text)
+static bool read_is_japanese(struct text text)
 {
     return strcmp(words_language(text.bytes, text.length), "ja") == 0;
 }
@@ -70,7 +70,7 @@ static bool is_japanese(struct text text)
 bool extract_is_japanese(const Renga__V1__ChatRequest *request)
 {
     size_t turn = 0;
-    return is_japanese(find_asked(request, &turn));
+    return read_is_japanese(find_asked(request, &turn));
 }
 
 static void find_evidence(struct extract *extract, size_t from)
@@ -97,7 +97,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
     extract->arena = arena;
     extract->request = request;
     extract->asked = find_asked(request, &asked);
-    extract->japanese = is_japanese(extract->asked);
+    extract->japanese = read_is_japanese(extract->asked);
     extract->language = language_of(extract->asked.bytes, extract->asked.length);
     extract->answer = last_fenced(request, "answer", &turn);
     extract->advice = last_fenced(request, "advice", &turn);

@@ -12,7 +12,7 @@
 /* ---- what was found ---------------------------------------------------------------------------------------------- */
 
 /* A sentence on one line: a blank stands for white space, but nothing for a line's end behind a Japanese character. */
-static struct text on_one_line(struct arena *arena, struct text text)
+static struct text reply_on_one_line(struct arena *arena, struct text text)
 {
     char *line = arena_alloc(arena, text.length + 1);
     size_t length = 0;
@@ -33,7 +33,7 @@ static struct text on_one_line(struct arena *arena, struct text text)
     return (struct text){line, length};
 }
 
-static bool is_stopped(struct text text)
+static bool reply_is_stopped(struct text text)
 {
     static const char *const stops[] = {".", "!", "?", "。", "！", "？", ".)", "」", "…", "\""};
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
@@ -44,9 +44,9 @@ static bool is_stopped(struct text text)
     return false;
 }
 
-static void print_line(const struct extract *extract, struct text text, struct buffer *out)
+static void reply_print_line(const struct extract *extract, struct text text, struct buffer *out)
 {
-    text_print(out, on_one_line(extract->arena, text));
+    text_print(out, reply_on_one_line(extract->arena, text));
 }
 
 /* A sentence, behind the heading that names its subject: "Backups: They are kept for 30 days." */
@@ -55,10 +55,10 @@ static void print_picked(const struct extract *extract, const struct picked *pic
     const struct passage *passage = &extract->passages[picked->passage];
     const struct span *heading = &picked->heading, *span = &picked->span;
     if (heading->end > heading->begin) {
-        print_line(extract, (struct text){passage->heading + heading->begin, heading->end - heading->begin}, out);
+        reply_print_line(extract, (struct text){passage->heading + heading->begin, heading->end - heading->begin}, out);
         buffer_print(out, ": ");
     }
-    print_line(extract, (struct text){passage->text + span->begin, span->end - span->begin}, out);
+    reply_print_line(extract, (struct text){passage->text + span->begin, span->end - span->begin}, out);
 }
 
 static bool begins_with_number(const struct extract *extract, const struct picked *picked)
@@ -75,7 +75,7 @@ static void say_sentences(const struct extract *extract, const struct picked *pi
         const struct passage *passage = &extract->passages[picked[i].passage];
         struct text text = {passage->text + picked[i].span.begin, picked[i].span.end - picked[i].span.begin};
         bool leads = i + 1 < count && picked[i + 1].item && !picked[i].item;
-        bool item = picked[i].item || (count > 1 && !leads && !is_stopped(text));
+        bool item = picked[i].item || (count > 1 && !leads && !reply_is_stopped(text));
         if (i)
             buffer_print(out, item || own_line ? "\n" : extract->japanese ? "" : " ");
         buffer_print(out, item && !begins_with_number(extract, &picked[i]) ? "- " : "");

@@ -40,7 +40,7 @@ struct piece {
     bool item, asks;
 };
 
-static bool asks_in_english(struct text text)
+static bool split_asks_in_english(struct text text)
 {
     if (split_match_before(text, text.length, (const char *const[]){"?", NULL}))
         return true;
@@ -52,7 +52,7 @@ static bool asks_in_english(struct text text)
 }
 
 /* Whether the line of `at` begins with the mark of a list's item. */
-static bool is_item(struct text text, size_t at)
+static bool split_is_item(struct text text, size_t at)
 {
     size_t line = at;
     while (line > 0 && text.bytes[line - 1] != '\n')
@@ -84,7 +84,7 @@ static struct text without_mark(struct text text)
     return text_trimmed(split_part(text, at, text.length));
 }
 
-static struct text on_one_line(struct arena *arena, struct text text)
+static struct text split_on_one_line(struct arena *arena, struct text text)
 {
     if (!memchr(text.bytes, '\n', text.length))
         return text;
@@ -97,7 +97,7 @@ static struct text on_one_line(struct arena *arena, struct text text)
 }
 
 /* Whether a particle stands behind the full stop: it belongs to a name, as in 「君の名は。」と. */
-static bool goes_on(struct text text, size_t at)
+static bool split_goes_on(struct text text, size_t at)
 {
     static const char *const behind[] = {"の方",       "のほう", "のどちら", "のうち", "より",
                                          "ではどちら", "では、", "か、",     "ですか", "という",
@@ -108,8 +108,8 @@ static bool goes_on(struct text text, size_t at)
            ((length && !split_is_hiragana(text, at + length)) || split_match_any(text, at, behind));
 }
 
-static size_t read_pieces(const struct split *split, struct text question, bool japanese,
-                          struct piece pieces[PIECES_MAX])
+static size_t split_read_pieces(const struct split *split, struct text question, bool japanese,
+                                struct piece pieces[PIECES_MAX])
 {
     struct sentence_reader reader;
     struct span span;
@@ -121,17 +121,17 @@ static size_t read_pieces(const struct split *split, struct text question, bool 
     while (sentences_next(&reader, &span)) {
         begin = open ? begin : span.begin;
         open = span.end < marked.text.length &&
-               ((marked.quoted[span.end] && marked.quoted[span.end - 1]) || goes_on(question, span.end));
+               ((marked.quoted[span.end] && marked.quoted[span.end - 1]) || split_goes_on(question, span.end));
         if (open)
             continue;
         bool full = count == PIECES_MAX - 1;
-        bool item = is_item(question, begin);
+        bool item = split_is_item(question, begin);
         struct text text = split_part(question, begin, full ? question.length : span.end);
-        text = on_one_line(split->arena, text_trimmed(item ? without_mark(text) : text));
+        text = split_on_one_line(split->arena, text_trimmed(item ? without_mark(text) : text));
         if (split_is_greeting(text))
             continue;
         text = split_without_greeting(text);
-        bool asks = japanese ? split_match_before(text, text.length, japanese_ends) > 0 : asks_in_english(text);
+        bool asks = japanese ? split_match_before(text, text.length, japanese_ends) > 0 : split_asks_in_english(text);
         pieces[count++] = (struct piece){.text = text, .item = item, .asks = asks};
         if (full)
             break;
@@ -142,7 +142,7 @@ static size_t read_pieces(const struct split *split, struct text question, bool 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the part has a word that tells its subject; in Japanese, a Latin letter is a name: 「Aは何？」. */
-static bool stands_alone(struct text part, bool japanese)
+static bool split_stands_alone(struct text part, bool japanese)
 {
     struct term_reader reader;
     struct term term;
@@ -151,7 +151,7 @@ static bool stands_alone(struct text part, bool japanese)
             return true;
     terms_begin(&reader, part.bytes, part.length);
     while (terms_next(&reader, &term))
-        if (!term.weak)
+        if (!term.stop_word)
             return true;
     return false;
 }
@@ -231,7 +231,7 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
 /* Comparisons in a language whose other questions stay whole. */
 static void split_contrast(struct split *split, struct text question, enum language language)
 {
-    struct text one = split_without_greeting(on_one_line(split->arena, text_trimmed(question)));
+    struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));
     bool is = language == LANGUAGE_ZH   ? contrast_chinese(split, one)
               : language == LANGUAGE_KO ? contrast_korean(split, one)
                                         : contrast_european(split, one, language);
@@ -253,12 +253,12 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
     if (language != LANGUAGE_JA && language != LANGUAGE_EN) {
         split_contrast(&split, question, language);
     } else {
-        size_t count = read_pieces(&split, question, language == LANGUAGE_JA, pieces);
+        size_t count = split_read_pieces(&split, question, language == LANGUAGE_JA, pieces);
         split_pieces(&split, pieces, count, language == LANGUAGE_JA);
     }
     bool alone = split.count > 0 && !split.leans;
     for (size_t i = 0; split.count > 1 && !split.apart && i < split.count; i++)
-        alone &= stands_alone(parts[i], language == LANGUAGE_JA);
+        alone &= split_stands_alone(parts[i], language == LANGUAGE_JA);
     if (!alone) {
         split.count = 0;
         split_add(&split, question);

@@ -183,7 +183,7 @@ static size_t count_plain(const struct tokens *tokens, size_t from, size_t to)
 
 /* "and when did it open", "and on which port does it listen": a question of its own begins at `at`. In "the man who
  * built A and who built B" it does not: its word stands before it within the question, too. */
-static bool asks(const struct tokens *tokens, size_t at)
+static bool split_english_asks(const struct tokens *tokens, size_t at)
 {
     size_t word = at + (token_is(tokens, at, prepositions) && token_is(tokens, at + 1, led));
     if (token_is(tokens, at, orders))
@@ -305,7 +305,7 @@ void split_english(struct split *split, struct text question)
             continue;
         if (split_short(split, &tokens, at))
             return;
-        if (begins_question(&tokens) && count_plain(&tokens, 1, at) && asks(&tokens, at + 1)) {
+        if (begins_question(&tokens) && count_plain(&tokens, 1, at) && split_english_asks(&tokens, at + 1)) {
             struct text behind = with_mark(split, tokens_between(&tokens, at + 1, tokens.count), text_of(""), &tokens);
             split_english(split, with_mark(split, tokens_between(&tokens, 0, at), text_of(""), &tokens));
             split_english(split, with_capital(split, behind));

@@ -267,7 +267,7 @@ struct text topic_japanese(struct text part)
 }
 
 /* A name of its own: Latin or Katakana. */
-static bool has_name(struct text part)
+static bool split_japanese_has_name(struct text part)
 {
     for (size_t at = 0, end; at < part.length; at = end) {
         uint32_t code = utf8_read(part.bytes, part.length, at, &end);
@@ -303,7 +303,7 @@ struct text carry_japanese(const struct split *split, struct text part)
     mark_quoted(&marked, part);
     size_t noun = noun_end(&marked, 0);
     bool attribute = noun && split_match(part, noun, "は") && ends_in_attribute(split_part(part, 0, noun));
-    bool leans = of || (attribute && !memmem(part.bytes, part.length, "の", 3) && !has_name(part));
+    bool leans = of || (attribute && !memmem(part.bytes, part.length, "の", 3) && !split_japanese_has_name(part));
     if (leans)
         return text_joined(split->arena, split->topic, text_of("の"), rest);
     return split_lacks_subject(part) ? text_joined(split->arena, split->topic, text_of("は"), part) : part;

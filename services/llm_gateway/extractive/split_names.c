@@ -339,21 +339,21 @@ static const struct pair english_pairs[] = {
     {NULL, NULL},
 };
 
-static bool is_letter(struct text text, size_t at)
+static bool split_names_is_letter(struct text text, size_t at)
 {
     unsigned char c = at < text.length ? (unsigned char)text.bytes[at] : ' ';
     return c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /* Whether a Han or Katakana character ends at `at`: a single character behind it is the end of a longer word. */
-static bool ends_noun(struct text text, size_t at)
+static bool split_names_ends_noun(struct text text, size_t at)
 {
     size_t end;
     enum script script = at ? script_of(utf8_read(text.bytes, text.length, split_back(text, at), &end)) : SCRIPT_NONE;
     return script == SCRIPT_HAN || script == SCRIPT_KATAKANA;
 }
 
-static bool stands_at(struct text text, size_t at, const char *word, bool latin)
+static bool split_names_stands_at(struct text text, size_t at, const char *word, bool latin)
 {
     size_t length = strlen(word);
     return at + length <= text.length &&
@@ -366,11 +366,12 @@ static bool pair_is_in(const struct pair *pairs, struct text text, size_t at, si
     for (; pairs->left; pairs++) {
         *left = strlen(pairs->left);
         *right = strlen(pairs->right);
-        if (*left > at || !stands_at(text, at - *left, pairs->left, latin) ||
-            !stands_at(text, end, pairs->right, latin))
+        if (*left > at || !split_names_stands_at(text, at - *left, pairs->left, latin) ||
+            !split_names_stands_at(text, end, pairs->right, latin))
             continue;
-        bool whole = !latin || ((at == *left || !is_letter(text, at - *left - 1)) && !is_letter(text, end + *right));
-        bool single = latin || *left > 3 || !ends_noun(text, at - *left);
+        bool whole = !latin || ((at == *left || !split_names_is_letter(text, at - *left - 1)) &&
+                                !split_names_is_letter(text, end + *right));
+        bool single = latin || *left > 3 || !split_names_ends_noun(text, at - *left);
         if (whole && single)
             return true;
     }
@@ -382,9 +383,9 @@ bool split_is_pair(struct text text, size_t at, size_t end, size_t *left, size_t
     bool latin = (unsigned char)text.bytes[at] < 0x80;
     if (latin && memchr(text.bytes + at, '&', end - at)) { /* "AT&T", "Marks & Spencer": one name */
         *left = *right = 0;
-        while (*left < at && is_letter(text, at - *left - 1))
+        while (*left < at && split_names_is_letter(text, at - *left - 1))
             ++*left;
-        while (is_letter(text, end + *right))
+        while (split_names_is_letter(text, end + *right))
             ++*right;
         return true;
     }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool is_mark(char c)
+static bool split_tokens_is_mark(char c)
 {
     return c == ',' || c == ';' || c == '?' || c == '.' || c == '!' || c == ':';
 }
@@ -13,7 +13,8 @@ static bool is_mark(char c)
 /* A dash or a mark that stands alone between blanks separates as a comma does: " - ", " : ", " ?". */
 static bool is_separator(struct text text, size_t begin, size_t end)
 {
-    return (end - begin == 1 && is_mark(text.bytes[begin])) || (end - begin == 1 && text.bytes[begin] == '-') ||
+    return (end - begin == 1 && split_tokens_is_mark(text.bytes[begin])) ||
+           (end - begin == 1 && text.bytes[begin] == '-') ||
            (end - begin == 3 && (memcmp(text.bytes + begin, "–", 3) == 0 || memcmp(text.bytes + begin, "—", 3) == 0));
 }
 
@@ -26,7 +27,7 @@ static void add_token(struct tokens *tokens, const struct marked *marked, size_t
             tokens->list[tokens->count - 1].stopped = true;
         return;
     }
-    while (last > begin + 1 && is_mark(marked->text.bytes[last - 1]) && !marked->quoted[last - 1])
+    while (last > begin + 1 && split_tokens_is_mark(marked->text.bytes[last - 1]) && !marked->quoted[last - 1])
         last--;
     *token = (struct token){.begin = begin, .end = last, .quoted = marked->quoted[begin], .stopped = last < end};
     for (size_t i = 0; !token->quoted && last - begin < TOKEN_WORD_MAX && i < last - begin; i++) {

@@ -1,6 +1,6 @@
 /* What is wanted, as far as the form of the answer says it. */
-#include "base/json.h"
 #include "extract.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool is_of_form(size_t form, const char *name)
 }
 
 /* Everything that the form fills is there, and nothing else is required. */
-static bool fits(size_t form, const cJSON *schema)
+static bool want_fits(size_t form, const cJSON *schema)
 {
     const cJSON *name;
     for (size_t i = 0; i < PROPERTIES_MAX && forms[form].properties[i]; i++)
@@ -59,7 +59,7 @@ static bool find_form(const char *schema_json, enum extract_want *want, size_t *
     struct status ignored = {0};
     cJSON *schema = json_parse(schema_json, strlen(schema_json), NULL, &ignored);
     size_t form = 0;
-    while (form < FORMS && !fits(form, schema))
+    while (form < FORMS && !want_fits(form, schema))
         form++;
     if (form < FORMS) {
         *want = forms[form].want;

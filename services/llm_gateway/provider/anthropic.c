@@ -8,8 +8,8 @@
 #include "http/sse.h"
 #include "openai_priv.h"
 
-#include "base/json_pull.h"
-#include "base/json_reader.h"
+#include "json/pull.h"
+#include "json/reader.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const struct answer_word stop_words[] = {
 
 /* Cached tokens are counted beside input_tokens here, within it in the contract. Counts are cumulative; what an event
  * does not repeat stays. `last`: the output's count is more than its first token's. */
-static void read_usage(struct answer *answer, const cJSON *root, bool last)
+static void anthropic_read_usage(struct answer *answer, const cJSON *root, bool last)
 {
     struct status ignored = {0};
     struct json_reader in = json_reader_of(root, &ignored);
@@ -46,7 +46,7 @@ static void read_usage(struct answer *answer, const cJSON *root, bool last)
         return;
     so_far->cache_write_tokens = written;
     if (last)
-        answer_spend(answer, input + cached + written, output, cached, 0);
+        answer_set_usage(answer, input + cached + written, output, cached, 0);
     else
         answer_read(answer, input + cached + written, cached);
 }
@@ -74,7 +74,8 @@ static bool read_tool_use(struct answer *answer, struct json_reader *in, const c
     return good;
 }
 
-/* One seal goes with one stretch of thinking; the contract has room for one, and a part of several would be refused. */
+/* One seal goes with one stretch of thinking; the contract has capacity for one, and a part of several would be
+ * refused. */
 static void begin_thinking(struct answer *answer)
 {
     if (answer->seal.size)
@@ -91,7 +92,7 @@ static bool read_block(struct answer *answer, struct json_reader *in, const cJSO
     if (in->failed)
         return false;
     if (strcmp(type, "text") == 0)
-        return answer_say(answer, ANSWER_TEXT, json_string_or(in, block, "text", ""), failure) && !in->failed;
+        return answer_add(answer, ANSWER_TEXT, json_string_or(in, block, "text", ""), failure) && !in->failed;
     if (strcmp(type, "tool_use") == 0)
         return read_tool_use(answer, in, block, index, failure);
     if (strcmp(type, "thinking") == 0) {
@@ -99,7 +100,7 @@ static bool read_block(struct answer *answer, struct json_reader *in, const cJSO
         const char *signature = json_string_or(in, block, "signature", "");
         begin_thinking(answer);
         answer_seal(answer, signature);
-        return !in->failed && answer_say(answer, ANSWER_REASONING, thinking, failure);
+        return !in->failed && answer_add(answer, ANSWER_REASONING, thinking, failure);
     }
     if (strcmp(type, "redacted_thinking") == 0) {
         answer->seal_broken = true;
@@ -116,9 +117,9 @@ static bool read_delta(struct answer *answer, struct json_reader *in, const cJSO
     if (in->failed)
         return false;
     if (strcmp(type, "text_delta") == 0)
-        return answer_say(answer, ANSWER_TEXT, json_string(in, delta, "text"), failure) && !in->failed;
+        return answer_add(answer, ANSWER_TEXT, json_string(in, delta, "text"), failure) && !in->failed;
     if (strcmp(type, "thinking_delta") == 0)
-        return answer_say(answer, ANSWER_REASONING, json_string(in, delta, "thinking"), failure) && !in->failed;
+        return answer_add(answer, ANSWER_REASONING, json_string(in, delta, "thinking"), failure) && !in->failed;
     if (strcmp(type, "input_json_delta") == 0) {
         struct answer_call_piece piece = {
             .index = index, .id = "", .name = "", .arguments = json_string(in, delta, "partial_json")};
@@ -131,11 +132,11 @@ static bool read_delta(struct answer *answer, struct json_reader *in, const cJSO
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-static bool read_message(struct answer *answer, struct json_reader *in, const cJSON *message, bool whole,
-                         struct failure *failure)
+static bool anthropic_read_message(struct answer *answer, struct json_reader *in, const cJSON *message, bool whole,
+                                   struct failure *failure)
 {
     answer_name(answer, json_string_or(in, message, "id", ""), json_string_or(in, message, "model", ""));
-    read_usage(answer, message, whole);
+    anthropic_read_usage(answer, message, whole);
     const cJSON *content = whole ? json_array(in, message, "content") : json_array_or_null(in, message, "content");
     int64_t index = 0;
     for (const cJSON *block = content ? content->child : NULL; block; block = block->next, index++)
@@ -149,7 +150,7 @@ static bool read_message(struct answer *answer, struct json_reader *in, const cJ
 static bool message_starts(struct answer *answer, struct json_reader *in, const cJSON *root, struct failure *failure)
 {
     const cJSON *message = json_object(in, root, "message");
-    return !in->failed && read_message(answer, in, message, false, failure);
+    return !in->failed && anthropic_read_message(answer, in, message, false, failure);
 }
 
 static bool block_starts(struct answer *answer, struct json_reader *in, const cJSON *root, struct failure *failure)
@@ -162,7 +163,7 @@ static bool block_starts(struct answer *answer, struct json_reader *in, const cJ
 static bool message_changes(struct answer *answer, struct json_reader *in, const cJSON *root, struct failure *failure)
 {
     const cJSON *delta = json_object_or_null(in, root, "delta");
-    read_usage(answer, root, true);
+    anthropic_read_usage(answer, root, true);
     if (delta)
         answer_stop(answer, stop_words, json_string_or(in, delta, "stop_reason", ""));
     return !in->failed && (!answer->word[0] || answer_finish_calls(answer, failure));
@@ -189,7 +190,7 @@ static const struct {
 };
 
 /* The type stands in the data too, where it is sure to be; one that is not known is passed over, as the API wants. */
-static bool read_root(struct answer *answer, const cJSON *root, bool whole, struct failure *failure)
+static bool anthropic_read_root(struct answer *answer, const cJSON *root, bool whole, struct failure *failure)
 {
     struct status st = {0};
     struct json_reader in = json_reader_of(root, &st);
@@ -201,7 +202,7 @@ static bool read_root(struct answer *answer, const cJSON *root, bool whole, stru
     const char *type = json_string_or(&in, root, "type", "");
     bool good = true;
     if (whole)
-        good = read_message(answer, &in, root, true, failure);
+        good = anthropic_read_message(answer, &in, root, true, failure);
     for (size_t i = 0; !whole && i < sizeof events / sizeof events[0]; i++)
         if (strcmp(events[i].type, type) == 0)
             good = events[i].read(answer, &in, root, failure);
@@ -210,7 +211,8 @@ static bool read_root(struct answer *answer, const cJSON *root, bool whole, stru
     return good;
 }
 
-static bool read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
+static bool anthropic_read_json(struct answer *answer, const char *text, size_t size, bool whole,
+                                struct failure *failure)
 {
     struct status st = {0};
     cJSON *root = json_parse(text, size, NULL, &st);
@@ -218,15 +220,15 @@ static bool read_json(struct answer *answer, const char *text, size_t size, bool
         return fail(&failure->status, DATA_LOSS, "the answer's %zu bytes are not JSON: %s", size, st.text);
     if (!root)
         return fail(&failure->status, DATA_LOSS, "an event of the stream is not JSON: %s", st.text);
-    bool good = read_root(answer, root, whole, failure);
+    bool good = anthropic_read_root(answer, root, whole, failure);
     cJSON_Delete(root);
     return good;
 }
 
-static bool read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
+static bool anthropic_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
 {
     answer->ended = true;
-    return read_json(answer, body, size, true, failure);
+    return anthropic_read_json(answer, body, size, true, failure);
 }
 
 /* ---- more of a block --------------------------------------------------------------------------------------------- */
@@ -280,9 +282,9 @@ static bool read_more(struct answer *answer, const struct sse_event *event, stru
     bool plain =
         json_pull_end(&in) && !found.is_error && found.index >= 0 && strcmp(found.type, "content_block_delta") == 0;
     if (plain && found.text && strcmp(found.part_type, "text_delta") == 0)
-        *good = answer_say(answer, ANSWER_TEXT, found.text, failure);
+        *good = answer_add(answer, ANSWER_TEXT, found.text, failure);
     else if (plain && found.thinking && strcmp(found.part_type, "thinking_delta") == 0)
-        *good = answer_say(answer, ANSWER_REASONING, found.thinking, failure);
+        *good = answer_add(answer, ANSWER_REASONING, found.thinking, failure);
     else if (plain && found.input && strcmp(found.part_type, "input_json_delta") == 0)
         *good = answer_call_tool(answer, &(struct answer_call_piece){found.index, "", "", found.input}, failure);
     else
@@ -291,19 +293,19 @@ static bool read_more(struct answer *answer, const struct sse_event *event, stru
     return plain;
 }
 
-static bool read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
+static bool anthropic_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
 {
     bool good = true;
     if (event->size == 0 ||
         (memmem(event->data, event->size, "_delta\"", 7) && read_more(answer, event, failure, &good)))
         return good;
-    return read_json(answer, event->data, event->size, false, failure);
+    return anthropic_read_json(answer, event->data, event->size, false, failure);
 }
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 /* An empty account is told by the text alone. */
-static void read_error(int http_status, const char *body, size_t size, struct failure *failure)
+static void anthropic_read_error(int http_status, const char *body, size_t size, struct failure *failure)
 {
     static const char empty[] = "credit balance";
     openai_read_error(http_status, body, size, failure);
@@ -314,7 +316,8 @@ static void read_error(int http_status, const char *body, size_t size, struct fa
     }
 }
 
-static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
+static bool anthropic_find_endpoint(const struct provider_terms *terms, struct provider_endpoint *way,
+                                    struct status *st)
 {
     static const char first_with_bearer[] = "2026-10-21"; /* versions are dates: their order is that of the text */
     strcpy(way->path, "/v1/messages");
@@ -333,9 +336,9 @@ const struct provider anthropic_provider = {
     .keyed_host = "api.anthropic.com",
     .stream_type = "text/event-stream",
     .unknown = PARAMETER_BIT(PARAMETER_SEED) | PARAMETER_PENALTIES,
-    .find_way = find_way,
+    .find_endpoint = anthropic_find_endpoint,
     .write_chat = anthropic_write_chat,
-    .read_chat = read_chat,
-    .read_event = read_event,
-    .read_error = read_error,
+    .read_chat = anthropic_read_chat,
+    .read_event = anthropic_read_event,
+    .read_error = anthropic_read_error,
 };

@@ -3,14 +3,14 @@
  * so they come first there, as the API wants too. */
 #include "anthropic_priv.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #define ID_MAX 128 /* bytes, as the contract has it */
 
-static void write_text(const char *text, struct json_writer *writer)
+static void anthropic_messages_write_text(const char *text, struct json_writer *writer)
 {
     if (!text[0]) /* an empty block is refused */
         return;
@@ -31,7 +31,7 @@ static void write_id(const char *key, const char *id, struct json_writer *writer
 }
 
 /* The API takes nothing but an object; a model may have written anything, and is to see it again. */
-static void write_input(const char *arguments, struct json_writer *writer)
+static void anthropic_messages_write_input(const char *arguments, struct json_writer *writer)
 {
     struct status ignored = {0};
     size_t size = strlen(arguments);
@@ -54,14 +54,14 @@ static void write_assistant(const Renga__V1__ChatMessage *turn, bool thinks, str
         json_write_string(writer, "signature", turn->reasoning_signature);
         json_write_end(writer);
     }
-    write_text(turn->content, writer);
-    write_text(turn->refusal, writer);
+    anthropic_messages_write_text(turn->content, writer);
+    anthropic_messages_write_text(turn->refusal, writer);
     for (size_t i = 0; i < turn->n_tool_calls; i++) {
         json_write_object(writer, NULL);
         json_write_string(writer, "type", "tool_use");
         write_id("id", turn->tool_calls[i]->id, writer);
         json_write_string(writer, "name", turn->tool_calls[i]->name);
-        write_input(turn->tool_calls[i]->arguments_json, writer);
+        anthropic_messages_write_input(turn->tool_calls[i]->arguments_json, writer);
         json_write_end(writer);
     }
 }
@@ -78,14 +78,14 @@ static void write_tool_result(const Renga__V1__ChatMessage *turn, struct json_wr
     json_write_end(writer);
 }
 
-static void write_turn(const Renga__V1__ChatMessage *turn, bool thinks, struct json_writer *writer)
+static void anthropic_messages_write_turn(const Renga__V1__ChatMessage *turn, bool thinks, struct json_writer *writer)
 {
     if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT)
         write_assistant(turn, thinks, writer);
     else if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
         write_tool_result(turn, writer);
     else
-        write_text(turn->content, writer);
+        anthropic_messages_write_text(turn->content, writer);
 }
 
 static bool is_system(const Renga__V1__ChatMessage *turn)
@@ -102,7 +102,7 @@ static void write_system(const Renga__V1__ChatRequest *request, struct json_writ
         if (!begun)
             json_write_array(writer, "system");
         begun = true;
-        write_text(request->messages[i]->content, writer);
+        anthropic_messages_write_text(request->messages[i]->content, writer);
     }
     if (begun)
         json_write_end(writer);
@@ -136,7 +136,7 @@ void anthropic_write_conversation(const Renga__V1__ChatRequest *request, bool th
         if (!side || strcmp(side, speaks) != 0)
             begin_side(speaks, writer);
         side = speaks;
-        write_turn(turn, thinks, writer);
+        anthropic_messages_write_turn(turn, thinks, writer);
     }
     if (side)
         end_side(writer);

@@ -5,9 +5,9 @@
 
 #define BUDGET_MIN 1024 /* tokens of thinking; the API takes no less */
 
-static bool takes(const struct chat_question *question, enum parameter parameter)
+static bool anthropic_request_takes(const struct chat_question *question, enum parameter parameter)
 {
-    return !(question->capability.left_out & PARAMETER_BIT(parameter));
+    return !(question->capability.refused_parameters & PARAMETER_BIT(parameter));
 }
 
 /* ---- thinking ---------------------------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static bool thinks(const struct chat_question *question)
 {
     const Renga__V1__ChatRequest *request = question->request;
     return request->reasoning_effort > RENGA__V1__REASONING_EFFORT__REASONING_EFFORT_NONE &&
-           takes(question, PARAMETER_EFFORT) && may_think(request) && !forces_tool(request) &&
+           anthropic_request_takes(question, PARAMETER_EFFORT) && may_think(request) && !forces_tool(request) &&
            (question->capability.adaptive_thinking || !request->max_output_tokens ||
             request->max_output_tokens > BUDGET_MIN);
 }
@@ -76,18 +76,18 @@ static void write_limits(const struct chat_question *question, struct json_write
 /* ---- how to answer ----------------------------------------------------------------------------------------------- */
 
 /* A model that thinks takes no other temperature than 1; temperatures end at 1 here. */
-static void write_sampling(const struct chat_question *question, struct json_writer *writer)
+static void anthropic_request_write_sampling(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__Sampling *sampling = question->request->sampling;
     if (!sampling || thinks(question))
         return;
-    if (sampling->maybe_temperature_case && takes(question, PARAMETER_TEMPERATURE))
+    if (sampling->maybe_temperature_case && anthropic_request_takes(question, PARAMETER_TEMPERATURE))
         json_write_double(writer, "temperature", sampling->temperature < 1 ? sampling->temperature : 1);
-    if (sampling->maybe_top_p_case && takes(question, PARAMETER_TOP_P))
+    if (sampling->maybe_top_p_case && anthropic_request_takes(question, PARAMETER_TOP_P))
         json_write_double(writer, "top_p", sampling->top_p);
 }
 
-static void write_stops(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void anthropic_request_write_stops(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     if (!request->n_stop)
         return;
@@ -120,7 +120,7 @@ static void write_output(const struct chat_question *question, struct json_write
 
 /* ---- tools ------------------------------------------------------------------------------------------------------- */
 
-static void write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
+static void anthropic_request_write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
 {
     static const char nothing[] = "{\"type\":\"object\",\"properties\":{}}";
     const char *schema = tool->parameters_json[0] ? tool->parameters_json : nothing;
@@ -142,7 +142,7 @@ static const char *const choices[] = {
     [RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED] = "tool",
 };
 
-static void write_tool_choice(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void anthropic_request_write_tool_choice(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     Renga__V1__ToolChoiceMode mode = request->tool_choice ? request->tool_choice->mode : 0;
     bool one_at_most = request->maybe_parallel_tool_calls_case && !request->parallel_tool_calls;
@@ -157,15 +157,15 @@ static void write_tool_choice(const Renga__V1__ChatRequest *request, struct json
     json_write_end(writer);
 }
 
-static void write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void anthropic_request_write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     if (!request->n_tools)
         return;
     json_write_array(writer, "tools");
     for (size_t i = 0; i < request->n_tools; i++)
-        write_tool(request->tools[i], writer);
+        anthropic_request_write_tool(request->tools[i], writer);
     json_write_end(writer);
-    write_tool_choice(request, writer);
+    anthropic_request_write_tool_choice(request, writer);
 }
 
 void anthropic_write_chat(const struct chat_question *question, struct json_writer *writer)
@@ -175,9 +175,9 @@ void anthropic_write_chat(const struct chat_question *question, struct json_writ
     json_write_string(writer, "model", question->model);
     write_limits(question, writer);
     anthropic_write_conversation(request, thinks(question), writer);
-    write_sampling(question, writer);
-    write_stops(request, writer);
-    write_tools(request, writer);
+    anthropic_request_write_sampling(question, writer);
+    anthropic_request_write_stops(request, writer);
+    anthropic_request_write_tools(request, writer);
     write_output(question, writer);
     if (question->stream)
         json_write_bool(writer, "stream", true);

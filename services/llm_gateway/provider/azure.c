@@ -5,7 +5,7 @@
 #include "chat/answer.h"
 #include "openai_priv.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_plain(const char *text)
     return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
 }
 
-static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
+static bool azure_find_endpoint(const struct provider_terms *terms, struct provider_endpoint *way, struct status *st)
 {
     way->key_header = "api-key";
     if (!terms->version[0]) {
@@ -58,7 +58,7 @@ const struct provider azure_provider = {
     .url_variable = "AZURE_OPENAI_ENDPOINT",
     .key_variable = "AZURE_OPENAI_API_KEY",
     .stream_type = "text/event-stream",
-    .find_way = find_way,
+    .find_endpoint = azure_find_endpoint,
     .write_chat = openai_write_chat,
     .read_chat = openai_read_chat,
     .read_event = openai_read_event,

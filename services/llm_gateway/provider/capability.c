@@ -13,17 +13,17 @@ static const struct {
     const char *pattern;
     struct capability capability;
 } models[] = {
-    {"o1-mini*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
-    {"o1-preview*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
-    {"o[134]", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
-    {"o[134]-*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"o1-mini*", {.refused_parameters = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
+    {"o1-preview*", {.refused_parameters = SAMPLING | PENALTIES, .new_token_limit = true, .no_tools = true}},
+    {"o[134]", {.refused_parameters = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"o[134]-*", {.refused_parameters = SAMPLING | PENALTIES, .new_token_limit = true}},
     {"gpt-5*-chat*", {.new_token_limit = true}},
-    {"gpt-5*", {.left_out = SAMPLING | PENALTIES, .new_token_limit = true}},
+    {"gpt-5*", {.refused_parameters = SAMPLING | PENALTIES, .new_token_limit = true}},
     {"gpt-oss*", {.effort_words = true}},
-    {"claude-opus-4-[789]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
-    {"claude-opus-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
-    {"claude-sonnet-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
-    {"claude-haiku-[5-9]*", {.left_out = SAMPLING, .adaptive_thinking = true}},
+    {"claude-opus-4-[789]*", {.refused_parameters = SAMPLING, .adaptive_thinking = true}},
+    {"claude-opus-[5-9]*", {.refused_parameters = SAMPLING, .adaptive_thinking = true}},
+    {"claude-sonnet-[5-9]*", {.refused_parameters = SAMPLING, .adaptive_thinking = true}},
+    {"claude-haiku-[5-9]*", {.refused_parameters = SAMPLING, .adaptive_thinking = true}},
 };
 
 struct capability capability_of(const char *model)
@@ -76,7 +76,7 @@ enum parameter capability_refused(const char *field, const char *body, size_t si
 
 /* ---- what an answer says about it -------------------------------------------------------------------------------- */
 
-uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_out)
+uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t refused_parameters)
 {
     static const Renga__V1__Sampling nothing = RENGA__V1__SAMPLING__INIT;
     const Renga__V1__Sampling *sampling = request->sampling ? request->sampling : &nothing;
@@ -92,7 +92,7 @@ uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_
     uint32_t missed = 0;
     for (int i = 0; i < PARAMETERS; i++)
         if (present[i])
-            missed |= left_out & PARAMETER_BIT(i);
+            missed |= refused_parameters & PARAMETER_BIT(i);
     return missed;
 }
 

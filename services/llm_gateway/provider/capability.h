@@ -28,11 +28,11 @@ enum parameter {
 
 /* All zero: a model that takes everything. */
 struct capability {
-    uint32_t left_out;      /* PARAMETER_BITs that are not sent */
-    bool new_token_limit;   /* it wants "max_completion_tokens" */
-    bool no_tools;          /* it has none */
-    bool effort_words;      /* Ollama: "low" to "high" rather than yes or no */
-    bool adaptive_thinking; /* Anthropic: it chooses its own budget, after an effort */
+    uint32_t refused_parameters; /* PARAMETER_BITs that are not sent */
+    bool new_token_limit;        /* it wants "max_completion_tokens" */
+    bool no_tools;               /* it has none */
+    bool effort_words;           /* Ollama: "low" to "high" rather than yes or no */
+    bool adaptive_thinking;      /* Anthropic: it chooses its own budget, after an effort */
 };
 
 /* By the upstream's name of the model; whatever stands before a slash is not looked at. */
@@ -42,8 +42,8 @@ struct capability capability_of(const char *model);
  * its text. PARAMETERS: none, or something is wrong with the value and not with having it. */
 enum parameter capability_refused(const char *field, const char *body, size_t size);
 
-/* Which of `left_out` the request has. */
-uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t left_out);
+/* Which of `refused_parameters` the request has. */
+uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t refused_parameters);
 
 /* The `count` that are `said`, at most 2, and a Degradation for each bit of `missed`, in the arena; gives how many, 0
  * also where memory is out. */

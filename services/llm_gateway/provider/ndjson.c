@@ -16,7 +16,7 @@ void ndjson_fini(struct ndjson *ndjson)
     buffer_fini(&ndjson->line);
 }
 
-static bool is_blank(const struct buffer *line)
+static bool ndjson_is_blank(const struct buffer *line)
 {
     for (size_t i = 0; i < line->length; i++)
         if (!memchr(" \t\r", line->data[i], 3))
@@ -26,7 +26,7 @@ static bool is_blank(const struct buffer *line)
 
 bool ndjson_end(struct ndjson *ndjson)
 {
-    if (is_blank(&ndjson->line)) {
+    if (ndjson_is_blank(&ndjson->line)) {
         buffer_clear(&ndjson->line);
         return true;
     }

@@ -4,8 +4,8 @@
 #include "http/sse.h"
 #include "openai_priv.h"
 
-#include "base/json_pull.h"
-#include "base/json_reader.h"
+#include "json/pull.h"
+#include "json/reader.h"
 
 #include <string.h>
 
@@ -20,12 +20,12 @@ static const char *const roles[] = {
     [RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL] = "tool",
 };
 
-static bool takes(const struct chat_question *question, enum parameter parameter)
+static bool ollama_takes(const struct chat_question *question, enum parameter parameter)
 {
-    return !(question->capability.left_out & PARAMETER_BIT(parameter));
+    return !(question->capability.refused_parameters & PARAMETER_BIT(parameter));
 }
 
-static void write_call(const Renga__V1__ToolCall *call, struct json_writer *writer)
+static void ollama_write_call(const Renga__V1__ToolCall *call, struct json_writer *writer)
 {
     struct status ignored = {0};
     const char *arguments = call->arguments_json;
@@ -56,7 +56,7 @@ static const char *tool_of(const Renga__V1__ChatRequest *request, size_t result)
     return request->messages[result]->name;
 }
 
-static void write_message(const Renga__V1__ChatRequest *request, size_t index, struct json_writer *writer)
+static void ollama_write_message(const Renga__V1__ChatRequest *request, size_t index, struct json_writer *writer)
 {
     const Renga__V1__ChatMessage *message = request->messages[index];
     json_write_object(writer, NULL);
@@ -69,26 +69,26 @@ static void write_message(const Renga__V1__ChatRequest *request, size_t index, s
     if (message->n_tool_calls)
         json_write_array(writer, "tool_calls");
     for (size_t i = 0; i < message->n_tool_calls; i++)
-        write_call(message->tool_calls[i], writer);
+        ollama_write_call(message->tool_calls[i], writer);
     if (message->n_tool_calls)
         json_write_end(writer);
     json_write_end(writer);
 }
 
-static void write_sampling(const struct chat_question *question, struct json_writer *writer)
+static void ollama_write_sampling(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__Sampling *sampling = question->request->sampling;
     if (!sampling)
         return;
-    if (sampling->maybe_temperature_case && takes(question, PARAMETER_TEMPERATURE))
+    if (sampling->maybe_temperature_case && ollama_takes(question, PARAMETER_TEMPERATURE))
         json_write_double(writer, "temperature", sampling->temperature);
-    if (sampling->maybe_top_p_case && takes(question, PARAMETER_TOP_P))
+    if (sampling->maybe_top_p_case && ollama_takes(question, PARAMETER_TOP_P))
         json_write_double(writer, "top_p", sampling->top_p);
-    if (sampling->maybe_seed_case && takes(question, PARAMETER_SEED))
+    if (sampling->maybe_seed_case && ollama_takes(question, PARAMETER_SEED))
         json_write_int(writer, "seed", sampling->seed);
-    if (sampling->maybe_frequency_penalty_case && takes(question, PARAMETER_FREQUENCY_PENALTY))
+    if (sampling->maybe_frequency_penalty_case && ollama_takes(question, PARAMETER_FREQUENCY_PENALTY))
         json_write_double(writer, "frequency_penalty", sampling->frequency_penalty);
-    if (sampling->maybe_presence_penalty_case && takes(question, PARAMETER_PRESENCE_PENALTY))
+    if (sampling->maybe_presence_penalty_case && ollama_takes(question, PARAMETER_PRESENCE_PENALTY))
         json_write_double(writer, "presence_penalty", sampling->presence_penalty);
 }
 
@@ -100,7 +100,7 @@ static void write_options(const struct chat_question *question, struct json_writ
         json_write_int(writer, "num_ctx", question->context_tokens);
     if (request->max_output_tokens)
         json_write_int(writer, "num_predict", request->max_output_tokens);
-    write_sampling(question, writer);
+    ollama_write_sampling(question, writer);
     if (request->n_stop)
         json_write_array(writer, "stop");
     for (size_t i = 0; i < request->n_stop; i++)
@@ -111,7 +111,7 @@ static void write_options(const struct chat_question *question, struct json_writ
 }
 
 /* There is no tool_choice: NONE hides the tools, and whether one that must be called was, is seen in the answer. */
-static void write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void ollama_write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     bool none =
         request->tool_choice && request->tool_choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NONE;
@@ -134,7 +134,7 @@ static void write_tools(const Renga__V1__ChatRequest *request, struct json_write
     json_write_end(writer);
 }
 
-static void write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)
+static void ollama_write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)
 {
     if (format && format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
         json_write_string(writer, "format", "json");
@@ -152,7 +152,7 @@ static void write_think(const struct chat_question *question, struct json_writer
         [RENGA__V1__REASONING_EFFORT__REASONING_EFFORT_HIGH] = "high",
     };
     Renga__V1__ReasoningEffort effort = question->request->reasoning_effort;
-    if (!effort || !takes(question, PARAMETER_EFFORT))
+    if (!effort || !ollama_takes(question, PARAMETER_EFFORT))
         return;
     if (question->capability.effort_words)
         json_write_string(writer, "think", words[effort]);
@@ -168,10 +168,10 @@ static void write_chat(const struct chat_question *question, struct json_writer 
     json_write_bool(writer, "stream", question->stream); /* where it is not said, it streams */
     json_write_array(writer, "messages");
     for (size_t i = 0; i < request->n_messages; i++)
-        write_message(request, i, writer);
+        ollama_write_message(request, i, writer);
     json_write_end(writer);
-    write_tools(request, writer);
-    write_format(request->response_format, writer);
+    ollama_write_tools(request, writer);
+    ollama_write_format(request->response_format, writer);
     write_think(question, writer);
     write_options(question, writer);
     json_write_end(writer);
@@ -180,7 +180,7 @@ static void write_chat(const struct chat_question *question, struct json_writer 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 /* Calls come whole, each for itself; older releases give them neither id nor number. */
-static bool read_call(struct answer *answer, struct json_reader *in, const cJSON *call, struct failure *failure)
+static bool ollama_read_call(struct answer *answer, struct json_reader *in, const cJSON *call, struct failure *failure)
 {
     if (!cJSON_IsObject(call))
         return json_reader_fail(in, call, "must be an object");
@@ -204,16 +204,17 @@ static bool read_call(struct answer *answer, struct json_reader *in, const cJSON
     return good;
 }
 
-static bool read_message(struct answer *answer, struct json_reader *in, const cJSON *message, struct failure *failure)
+static bool ollama_read_message(struct answer *answer, struct json_reader *in, const cJSON *message,
+                                struct failure *failure)
 {
     const char *thinking = json_string_or(in, message, "thinking", "");
     const char *content = json_string_or(in, message, "content", "");
     const cJSON *calls = json_array_or_null(in, message, "tool_calls");
-    if (in->failed || !answer_say(answer, ANSWER_REASONING, thinking, failure) ||
-        !answer_say(answer, ANSWER_TEXT, content, failure))
+    if (in->failed || !answer_add(answer, ANSWER_REASONING, thinking, failure) ||
+        !answer_add(answer, ANSWER_TEXT, content, failure))
         return false;
     for (const cJSON *call = calls ? calls->child : NULL; call; call = call->next)
-        if (!read_call(answer, in, call, failure))
+        if (!ollama_read_call(answer, in, call, failure))
             return false;
     return true;
 }
@@ -227,7 +228,7 @@ static const struct answer_word done_reasons[] = {
 };
 
 /* prompt_eval_count is missing where the whole question was cached. */
-static void read_end(struct answer *answer, const cJSON *root)
+static void ollama_read_end(struct answer *answer, const cJSON *root)
 {
     struct status ignored = {0};
     struct json_reader in = json_reader_of(root, &ignored);
@@ -237,10 +238,10 @@ static void read_end(struct answer *answer, const cJSON *root)
     answer->ended = true;
     answer_stop(answer, done_reasons, word);
     if (!in.failed && output > 0) /* 0: it does not count */
-        answer_spend(answer, input, output, 0, 0);
+        answer_set_usage(answer, input, output, 0, 0);
 }
 
-static bool read_root(struct answer *answer, const cJSON *root, struct failure *failure)
+static bool ollama_read_root(struct answer *answer, const cJSON *root, struct failure *failure)
 {
     struct status st = {0};
     struct json_reader in = json_reader_of(root, &st);
@@ -252,30 +253,31 @@ static bool read_root(struct answer *answer, const cJSON *root, struct failure *
     const cJSON *message = json_object_or_null(&in, root, "message");
     bool done = json_boolean(&in, root, "done");
     answer_name(answer, "", json_string_or(&in, root, "model", ""));
-    if (in.failed || (message && !read_message(answer, &in, message, failure))) {
+    if (in.failed || (message && !ollama_read_message(answer, &in, message, failure))) {
         if (failure->status.code == OK)
             fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st.text);
         return false;
     }
     if (done)
-        read_end(answer, root);
+        ollama_read_end(answer, root);
     return !done || answer_finish_calls(answer, failure);
 }
 
-static bool read_json(struct answer *answer, const char *text, size_t size, const char *what, struct failure *failure)
+static bool ollama_read_json(struct answer *answer, const char *text, size_t size, const char *what,
+                             struct failure *failure)
 {
     struct status st = {0};
     cJSON *root = json_parse(text, size, NULL, &st);
     if (!root)
         return fail(&failure->status, DATA_LOSS, "%s is not JSON: %s", what, st.text);
-    bool good = read_root(answer, root, failure);
+    bool good = ollama_read_root(answer, root, failure);
     cJSON_Delete(root);
     return good;
 }
 
-static bool read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
+static bool ollama_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
 {
-    return read_json(answer, body, size, "the answer", failure);
+    return ollama_read_json(answer, body, size, "the answer", failure);
 }
 
 /* ---- more text --------------------------------------------------------------------------------------------------- */
@@ -335,22 +337,22 @@ static bool read_more_text(struct answer *answer, const struct sse_event *event,
     bool plain = json_pull_end(&in) && !found.done && !found.has_more && found.content;
     if (plain) {
         answer_name(answer, "", found.model);
-        *good = answer_say(answer, ANSWER_REASONING, found.thinking, failure) &&
-                answer_say(answer, ANSWER_TEXT, found.content, failure);
+        *good = answer_add(answer, ANSWER_REASONING, found.thinking, failure) &&
+                answer_add(answer, ANSWER_TEXT, found.content, failure);
     }
     arena_fini(&texts);
     return plain;
 }
 
-static bool read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
+static bool ollama_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
 {
     bool good = true;
     if (read_more_text(answer, event, failure, &good))
         return good;
-    return read_json(answer, event->data, event->size, "a line of the stream", failure);
+    return ollama_read_json(answer, event->data, event->size, "a line of the stream", failure);
 }
 
-static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
+static bool ollama_find_endpoint(const struct provider_terms *terms, struct provider_endpoint *way, struct status *st)
 {
     strcpy(way->path, "/api/chat");
     strcpy(way->embed_path, "/api/embed");
@@ -364,10 +366,10 @@ const struct provider ollama_provider = {
     .base_url = "http://127.0.0.1:11434",
     .stream_type = "application/x-ndjson",
     .unknown = PARAMETER_BIT(PARAMETER_PARALLEL),
-    .find_way = find_way,
+    .find_endpoint = ollama_find_endpoint,
     .write_chat = write_chat,
-    .read_chat = read_chat,
-    .read_event = read_event,
+    .read_chat = ollama_read_chat,
+    .read_event = ollama_read_event,
     .read_error = openai_read_error,
     .write_embed = ollama_write_embed,
     .read_embed = ollama_read_embed,

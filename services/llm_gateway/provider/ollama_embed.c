@@ -40,7 +40,7 @@ static void read_embeddings(struct embed_answer *answer, struct json_pull *in, s
 }
 
 /* Alone as "embedding" it is of an imitator that knows the older /api/embeddings, of one text. */
-static void read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
+static void ollama_embed_read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
     if (json_pull_at(in, "embeddings"))
         read_embeddings(answer, in, failure);
@@ -56,5 +56,5 @@ static void read_field(struct embed_answer *answer, struct json_pull *in, struct
 
 bool ollama_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure)
 {
-    return embed_answer_read(answer, body, size, read_field, failure);
+    return embed_answer_read(answer, body, size, ollama_embed_read_field, failure);
 }

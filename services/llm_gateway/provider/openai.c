@@ -5,7 +5,7 @@
 #include "http/sse.h"
 #include "openai_priv.h"
 
-#include "base/json_pull.h"
+#include "json/pull.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int64_t read_detail(struct json_pull *in, const char *name, bool *there)
     return count;
 }
 
-static void read_usage(struct json_pull *in, struct counts *counts)
+static void openai_read_usage(struct json_pull *in, struct counts *counts)
 {
     struct json_scope usage;
     bool has_output_details;
@@ -84,14 +84,14 @@ static void read_usage(struct json_pull *in, struct counts *counts)
 }
 
 /* Counts that cannot be read are as good as none: nobody loses an answer over them. */
-static void spend(struct answer *answer, const struct counts *counts)
+static void openai_spend(struct answer *answer, const struct counts *counts)
 {
     int64_t cached = counts->has_input_details || counts->cached == BAD_COUNT ? counts->cached : counts->cache_hits;
     bool good = counts->input >= 0 && counts->output != BAD_COUNT && counts->reasoning != BAD_COUNT &&
                 cached != BAD_COUNT && cached <= counts->input;
     if (good)
-        answer_spend(answer, counts->input, counts->output > 0 ? counts->output : 0, cached > 0 ? cached : 0,
-                     counts->reasoning > 0 ? counts->reasoning : 0);
+        answer_set_usage(answer, counts->input, counts->output > 0 ? counts->output : 0, cached > 0 ? cached : 0,
+                         counts->reasoning > 0 ? counts->reasoning : 0);
 }
 
 /* ---- what was said ----------------------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static void read_tool_calls(struct json_pull *in, struct heard *heard)
 }
 
 /* A message, or what a chunk adds to it. */
-static void read_message(struct json_pull *in, struct heard *heard)
+static void openai_read_message(struct json_pull *in, struct heard *heard)
 {
     struct json_scope message;
     if (!json_pull_object(in, &message))
@@ -178,7 +178,7 @@ static void read_message(struct json_pull *in, struct heard *heard)
 }
 
 /* Gives its number; -1 without one. */
-static int64_t read_choice(struct json_pull *in, struct heard *heard)
+static int64_t openai_read_choice(struct json_pull *in, struct heard *heard)
 {
     struct json_scope choice;
     int64_t index = -1;
@@ -189,7 +189,7 @@ static int64_t read_choice(struct json_pull *in, struct heard *heard)
         if (json_pull_at(in, "index") && !json_pull_null(in))
             index = json_pull_integer(in, 0, INT32_MAX, -1);
         else if (json_pull_at(in, heard->whole ? "message" : "delta") && (heard->whole || !json_pull_null(in)))
-            read_message(in, heard);
+            openai_read_message(in, heard);
         else if (json_pull_at(in, "finish_reason"))
             heard->finish = json_pull_text(in);
     }
@@ -228,13 +228,13 @@ static void read_choices(struct json_pull *in, struct heard *heard)
         while (json_pull_next(in, &choices)) {
             struct heard choice = no_choice(heard->whole);
             choice.last_call = &choice.first_call;
-            int64_t index = read_choice(in, &choice);
+            int64_t index = openai_read_choice(in, &choice);
             if (choice.has_choice && !heard->has_choice && (index < 0 ? choices.index : index) == 0)
                 keep_choice(heard, &choice);
         }
 }
 
-static void read_root(struct json_pull *in, struct heard *heard)
+static void openai_read_root(struct json_pull *in, struct heard *heard)
 {
     struct json_scope root;
     heard->is_object = json_pull_kind(in) == JSON_OBJECT;
@@ -246,7 +246,7 @@ static void read_root(struct json_pull *in, struct heard *heard)
         else if (json_pull_at(in, "model"))
             heard->model = json_pull_text(in);
         else if (json_pull_at(in, "usage"))
-            read_usage(in, &heard->counts);
+            openai_read_usage(in, &heard->counts);
         else if (json_pull_at(in, "choices"))
             read_choices(in, heard);
         else if (json_pull_at(in, "error"))
@@ -261,9 +261,9 @@ static void read_root(struct json_pull *in, struct heard *heard)
 static bool say_all(struct answer *answer, const struct heard *heard, struct failure *failure)
 {
     const char *reasoning = heard->reasoning_content ? heard->reasoning_content : heard->reasoning;
-    if (heard->has_message && ((reasoning && !answer_say(answer, ANSWER_REASONING, reasoning, failure)) ||
-                               !answer_say(answer, ANSWER_TEXT, heard->content, failure) ||
-                               !answer_say(answer, ANSWER_REFUSAL, heard->refusal, failure)))
+    if (heard->has_message && ((reasoning && !answer_add(answer, ANSWER_REASONING, reasoning, failure)) ||
+                               !answer_add(answer, ANSWER_TEXT, heard->content, failure) ||
+                               !answer_add(answer, ANSWER_REFUSAL, heard->refusal, failure)))
         return false;
     for (const struct call_heard *call = heard->first_call; call; call = call->next)
         if (!answer_call_tool(answer, &call->piece, failure))
@@ -290,7 +290,7 @@ static bool take_in(struct answer *answer, const struct heard *heard, bool good,
     if (!heard->is_object)
         return fail(&failure->status, DATA_LOSS, "the answer is JSON, but no object");
     answer_name(answer, heard->id, heard->model);
-    spend(answer, &heard->counts);
+    openai_spend(answer, &heard->counts);
     answer->had_choice |= heard->has_choice;
     if (!good)
         return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st->text);
@@ -300,7 +300,7 @@ static bool take_in(struct answer *answer, const struct heard *heard, bool good,
 #define TEXTS_INLINE 2048               /* bytes: an answer of the usual size touches the heap not at all */
 #define TEXTS_BESIDE ((size_t)32 << 20) /* bytes: JSON_VALUES_DEFAULT texts with what they waste, and tool calls */
 
-static bool read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
+static bool openai_read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
 {
     char storage[TEXTS_INLINE];
     struct status st = {0};
@@ -318,7 +318,7 @@ static bool read_json(struct answer *answer, const char *text, size_t size, bool
     heard.last_call = &heard.first_call;
     arena_init(&texts, storage, sizeof storage, size + TEXTS_BESIDE);
     json_pull_init(&in, text, size, NULL, &texts, &st);
-    read_root(&in, &heard);
+    openai_read_root(&in, &heard);
     bool good = json_pull_end(&in) && !texts.exhausted;
     if (texts.exhausted)
         fail(&failure->status, RESOURCE_EXHAUSTED, "no memory for an answer of %zu bytes", size);
@@ -337,7 +337,7 @@ static bool read_json(struct answer *answer, const char *text, size_t size, bool
 bool openai_read_chat(struct answer *answer, const char *body, size_t size, struct failure *failure)
 {
     answer->ended = true;
-    return read_json(answer, body, size, true, failure);
+    return openai_read_json(answer, body, size, true, failure);
 }
 
 bool openai_read_event(struct answer *answer, const struct sse_event *event, struct failure *failure)
@@ -350,10 +350,10 @@ bool openai_read_event(struct answer *answer, const struct sse_event *event, str
         return true;
     if (strcmp(event->type, "error") == 0) /* alone, or within an object as in a chunk */
         return fail_in_band(event->data, event->size, failure);
-    return read_json(answer, event->data, event->size, false, failure);
+    return openai_read_json(answer, event->data, event->size, false, failure);
 }
 
-static bool find_way(const struct provider_terms *terms, struct provider_way *way, struct status *st)
+static bool openai_find_endpoint(const struct provider_terms *terms, struct provider_endpoint *way, struct status *st)
 {
     strcpy(way->path, "/chat/completions");
     strcpy(way->embed_path, "/embeddings");
@@ -369,7 +369,7 @@ const struct provider openai_provider = {
     .key_variable = "OPENAI_API_KEY",
     .keyed_host = "api.openai.com",
     .stream_type = "text/event-stream",
-    .find_way = find_way,
+    .find_endpoint = openai_find_endpoint,
     .write_chat = openai_write_chat,
     .read_chat = openai_read_chat,
     .read_event = openai_read_event,

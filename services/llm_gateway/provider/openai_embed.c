@@ -48,7 +48,7 @@ static void read_data(struct embed_answer *answer, struct json_pull *in, struct 
                 read_element(answer, in, failure);
 }
 
-static void read_usage(struct embed_answer *answer, struct json_pull *in)
+static void openai_embed_read_usage(struct embed_answer *answer, struct json_pull *in)
 {
     struct json_scope usage;
     if (json_pull_kind(in) == JSON_OBJECT && json_pull_object(in, &usage))
@@ -72,7 +72,7 @@ void openai_read_embed_error(struct json_pull *in, struct failure *failure)
     cJSON_Delete(error);
 }
 
-static void read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
+static void openai_embed_read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
     if (json_pull_at(in, "data"))
         read_data(answer, in, failure);
@@ -81,10 +81,10 @@ static void read_field(struct embed_answer *answer, struct json_pull *in, struct
     else if (json_pull_at(in, "model"))
         embed_answer_name(answer, in);
     else if (json_pull_at(in, "usage"))
-        read_usage(answer, in);
+        openai_embed_read_usage(answer, in);
 }
 
 bool openai_read_embed(struct embed_answer *answer, const char *body, size_t size, struct failure *failure)
 {
-    return embed_answer_read(answer, body, size, read_field, failure);
+    return embed_answer_read(answer, body, size, openai_embed_read_field, failure);
 }

@@ -1,15 +1,15 @@
 /* What OpenAI's errors mean: https://platform.openai.com/docs/guides/error-codes. The compatible servers put the same
  * facts elsewhere: {"error": {…}}, {"error": "text"}, {"message": …}, {"detail": …}, or one of them in a list. */
-#include "chat/failure.h"
+#include "contract/failure.h"
 #include "openai_priv.h"
 
-#include "base/json.h"
 #include "base/text.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_MAX 384 /* bytes of the provider's message that are kept, so that our own words have room too */
+#define MESSAGE_MAX 384 /* bytes of the provider's message that are kept, so that our own words have capacity too */
 #define WORD_MAX    64
 
 /* As far as it could be read; "" where it was not said. */
@@ -19,18 +19,18 @@ struct complaint {
     char type[WORD_MAX], code[WORD_MAX], param[STATUS_FIELD_MAX];
 };
 
-static void take_string(const cJSON *item, char *to, size_t room)
+static void take_string(const cJSON *item, char *to, size_t capacity)
 {
     if (!cJSON_IsString(item))
         return;
-    size_t size = text_cut(item->valuestring, strlen(item->valuestring), room - 1);
+    size_t size = text_cut(item->valuestring, strlen(item->valuestring), capacity - 1);
     memcpy(to, item->valuestring, size);
     to[size] = '\0';
 }
 
-static void take(const cJSON *object, const char *name, char *to, size_t room)
+static void openai_error_take(const cJSON *object, const char *name, char *to, size_t capacity)
 {
-    take_string(cJSON_GetObjectItemCaseSensitive(object, name), to, room);
+    take_string(cJSON_GetObjectItemCaseSensitive(object, name), to, capacity);
 }
 
 static void read_complaint(const cJSON *error, struct complaint *complaint)
@@ -41,11 +41,11 @@ static void read_complaint(const cJSON *error, struct complaint *complaint)
     if (inner && !cJSON_IsNull(inner))
         error = inner;
     take_string(error, complaint->message, sizeof complaint->message);
-    take(error, "detail", complaint->message, sizeof complaint->message);
-    take(error, "message", complaint->message, sizeof complaint->message);
-    take(error, "type", complaint->type, sizeof complaint->type);
-    take(error, "code", complaint->code, sizeof complaint->code);
-    take(error, "param", complaint->param, sizeof complaint->param);
+    openai_error_take(error, "detail", complaint->message, sizeof complaint->message);
+    openai_error_take(error, "message", complaint->message, sizeof complaint->message);
+    openai_error_take(error, "type", complaint->type, sizeof complaint->type);
+    openai_error_take(error, "code", complaint->code, sizeof complaint->code);
+    openai_error_take(error, "param", complaint->param, sizeof complaint->param);
     const cJSON *code = cJSON_GetObjectItemCaseSensitive(error, "code");
     if (cJSON_IsNumber(code) && code->valuedouble >= 100 && code->valuedouble < 600)
         complaint->number = code->valueint;
@@ -78,7 +78,7 @@ static const struct word {
     {"invalid_request_error", INVALID_ARGUMENT, false, NULL},
 };
 
-static const struct word *find_word(const struct complaint *complaint)
+static const struct word *openai_error_find_word(const struct complaint *complaint)
 {
     const char *said[] = {complaint->code, complaint->type};
     for (size_t k = 0; k < 2; k++)
@@ -94,7 +94,7 @@ static bool names_model(const struct complaint *complaint)
     return strcmp(complaint->param, "model") == 0 || strcasestr(complaint->message, "model");
 }
 
-static enum status_code code_of(int http_status, const struct complaint *complaint, const char **reason)
+static enum status_code openai_error_code_of(int http_status, const struct complaint *complaint, const char **reason)
 {
     switch (http_status) {
     case 401:
@@ -157,7 +157,7 @@ static const struct {
 };
 
 /* "messages.[2].content" and "tools[0].function.parameters" as our request has it; "" where it has no such field. */
-static void field_of(const char *param, char *field, size_t room)
+static void openai_error_field_of(const char *param, char *field, size_t capacity)
 {
     field[0] = '\0';
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -167,7 +167,7 @@ static void field_of(const char *param, char *field, size_t room)
             continue;
         if (rest[0] == '.' && rest[1] == '[')
             rest++;
-        snprintf(field, room, "%s%s", fields[i].ours, rest);
+        snprintf(field, capacity, "%s%s", fields[i].ours, rest);
         break;
     }
     char *function = strstr(field, "].function.");
@@ -175,18 +175,19 @@ static void field_of(const char *param, char *field, size_t room)
         return;
     memmove(function + 2, function + strlen("].function."), strlen(function + strlen("].function.")) + 1);
     if (strncmp(field, "tools[", 6) == 0 && strcmp(function + 2, "parameters") == 0)
-        snprintf(function + 2, room - (size_t)(function + 2 - field), "parameters_json");
+        snprintf(function + 2, capacity - (size_t)(function + 2 - field), "parameters_json");
 }
 
 /* ---- in words ---------------------------------------------------------------------------------------------------- */
 
-static void fill(struct failure *failure, enum status_code code, const struct complaint *complaint, int http_status)
+static void openai_error_fill(struct failure *failure, enum status_code code, const struct complaint *complaint,
+                              int http_status)
 {
     char http[24] = "", field[STATUS_FIELD_MAX];
     const char *message = complaint->message[0] ? complaint->message : "it does not say why";
     if (http_status)
         snprintf(http, sizeof http, " (HTTP %d)", http_status);
-    field_of(complaint->param, field, sizeof field);
+    openai_error_field_of(complaint->param, field, sizeof field);
     switch (code) {
     case INVALID_ARGUMENT:
         if (!failure->reason && is_too_long(complaint))
@@ -225,27 +226,27 @@ void openai_read_error(int http_status, const char *body, size_t size, struct fa
     if (root)
         read_complaint(root, &complaint);
     cJSON_Delete(root);
-    enum status_code code = code_of(http_status, &complaint, &failure->reason);
-    const struct word *word = http_status < 500 ? find_word(&complaint) : NULL;
+    enum status_code code = openai_error_code_of(http_status, &complaint, &failure->reason);
+    const struct word *word = http_status < 500 ? openai_error_find_word(&complaint) : NULL;
     if (word && word->says_more) {
         code = word->code;
         failure->reason = word->reason;
     }
-    fill(failure, code, &complaint, http_status);
+    openai_error_fill(failure, code, &complaint, http_status);
 }
 
 bool openai_fail_in_band(const cJSON *error, struct failure *failure)
 {
     struct complaint complaint = {0};
     read_complaint(error, &complaint);
-    const struct word *word = find_word(&complaint);
+    const struct word *word = openai_error_find_word(&complaint);
     enum status_code code = UNAVAILABLE;
     if (word) {
         code = word->code;
         failure->reason = word->reason;
     } else if (complaint.number) {
-        code = code_of(complaint.number, &complaint, &failure->reason);
+        code = openai_error_code_of(complaint.number, &complaint, &failure->reason);
     }
-    fill(failure, code, &complaint, 0);
+    openai_error_fill(failure, code, &complaint, 0);
     return false;
 }

@@ -31,7 +31,7 @@ void openai_read_error(int http_status, const char *body, size_t size, struct fa
 /* An error object where an answer should be: {"message", "type", "param", "code"}, or just a text. Always false. */
 bool openai_fail_in_band(const cJSON *error, struct failure *failure);
 
-/* The field "tool_calls" of an assistant's turn, in requests and in the door's answers. */
+/* The field "tool_calls" of an assistant's turn, in requests and in the answers of openai_http. */
 void openai_write_tool_calls(const Renga__V1__ChatMessage *message, struct json_writer *writer);
 
 #endif

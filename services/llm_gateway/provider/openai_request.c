@@ -50,7 +50,7 @@ void openai_write_tool_calls(const Renga__V1__ChatMessage *message, struct json_
 }
 
 /* The assistant's thinking stays here: the API has no field for it, and refuses fields it does not have. */
-static void write_message(const Renga__V1__ChatMessage *message, struct json_writer *writer)
+static void openai_request_write_message(const Renga__V1__ChatMessage *message, struct json_writer *writer)
 {
     json_write_object(writer, NULL);
     json_write_string(writer, "role", roles[message->role]);
@@ -70,25 +70,25 @@ static void write_message(const Renga__V1__ChatMessage *message, struct json_wri
 
 /* ---- how to answer ----------------------------------------------------------------------------------------------- */
 
-static void write_sampling(const struct chat_question *question, struct json_writer *writer)
+static void openai_request_write_sampling(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__Sampling *sampling = question->request->sampling;
-    uint32_t left_out = question->capability.left_out;
+    uint32_t refused_parameters = question->capability.refused_parameters;
     if (!sampling)
         return;
-    if (sampling->maybe_temperature_case && !(left_out & PARAMETER_BIT(PARAMETER_TEMPERATURE)))
+    if (sampling->maybe_temperature_case && !(refused_parameters & PARAMETER_BIT(PARAMETER_TEMPERATURE)))
         json_write_double(writer, "temperature", sampling->temperature);
-    if (sampling->maybe_top_p_case && !(left_out & PARAMETER_BIT(PARAMETER_TOP_P)))
+    if (sampling->maybe_top_p_case && !(refused_parameters & PARAMETER_BIT(PARAMETER_TOP_P)))
         json_write_double(writer, "top_p", sampling->top_p);
-    if (sampling->maybe_seed_case && !(left_out & PARAMETER_BIT(PARAMETER_SEED)))
+    if (sampling->maybe_seed_case && !(refused_parameters & PARAMETER_BIT(PARAMETER_SEED)))
         json_write_int(writer, "seed", sampling->seed);
-    if (sampling->maybe_frequency_penalty_case && !(left_out & PARAMETER_BIT(PARAMETER_FREQUENCY_PENALTY)))
+    if (sampling->maybe_frequency_penalty_case && !(refused_parameters & PARAMETER_BIT(PARAMETER_FREQUENCY_PENALTY)))
         json_write_double(writer, "frequency_penalty", sampling->frequency_penalty);
-    if (sampling->maybe_presence_penalty_case && !(left_out & PARAMETER_BIT(PARAMETER_PRESENCE_PENALTY)))
+    if (sampling->maybe_presence_penalty_case && !(refused_parameters & PARAMETER_BIT(PARAMETER_PRESENCE_PENALTY)))
         json_write_double(writer, "presence_penalty", sampling->presence_penalty);
 }
 
-static void write_stops(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void openai_request_write_stops(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     if (!request->n_stop)
         return;
@@ -98,7 +98,7 @@ static void write_stops(const Renga__V1__ChatRequest *request, struct json_write
     json_write_end(writer);
 }
 
-static void write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)
+static void openai_request_write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)
 {
     if (!format || format->kind < RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
         return;
@@ -119,7 +119,7 @@ static void write_format(const Renga__V1__ResponseFormat *format, struct json_wr
 
 /* ---- tools ------------------------------------------------------------------------------------------------------- */
 
-static void write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
+static void openai_request_write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
 {
     json_write_object(writer, NULL);
     json_write_string(writer, "type", "function");
@@ -134,7 +134,7 @@ static void write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer
     json_write_end(writer);
 }
 
-static void write_tool_choice(const Renga__V1__ToolChoice *choice, struct json_writer *writer)
+static void openai_request_write_tool_choice(const Renga__V1__ToolChoice *choice, struct json_writer *writer)
 {
     if (!choice || choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_UNSPECIFIED)
         return;
@@ -151,17 +151,18 @@ static void write_tool_choice(const Renga__V1__ToolChoice *choice, struct json_w
 }
 
 /* Choice and parallelism are refused where there are no tools to choose from. */
-static void write_tools(const struct chat_question *question, struct json_writer *writer)
+static void openai_request_write_tools(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__ChatRequest *request = question->request;
     if (!request->n_tools)
         return;
     json_write_array(writer, "tools");
     for (size_t i = 0; i < request->n_tools; i++)
-        write_tool(request->tools[i], writer);
+        openai_request_write_tool(request->tools[i], writer);
     json_write_end(writer);
-    write_tool_choice(request->tool_choice, writer);
-    if (request->maybe_parallel_tool_calls_case && !(question->capability.left_out & PARAMETER_BIT(PARAMETER_PARALLEL)))
+    openai_request_write_tool_choice(request->tool_choice, writer);
+    if (request->maybe_parallel_tool_calls_case &&
+        !(question->capability.refused_parameters & PARAMETER_BIT(PARAMETER_PARALLEL)))
         json_write_bool(writer, "parallel_tool_calls", request->parallel_tool_calls);
 }
 
@@ -172,17 +173,17 @@ void openai_write_chat(const struct chat_question *question, struct json_writer 
     json_write_string(writer, "model", question->model);
     json_write_array(writer, "messages");
     for (size_t i = 0; i < request->n_messages; i++)
-        write_message(request->messages[i], writer);
+        openai_request_write_message(request->messages[i], writer);
     json_write_end(writer);
-    write_sampling(question, writer);
+    openai_request_write_sampling(question, writer);
     if (request->max_output_tokens)
         json_write_int(writer, question->old_token_limit ? "max_tokens" : "max_completion_tokens",
                        request->max_output_tokens);
-    write_stops(request, writer);
-    if (request->reasoning_effort && !(question->capability.left_out & PARAMETER_BIT(PARAMETER_EFFORT)))
+    openai_request_write_stops(request, writer);
+    if (request->reasoning_effort && !(question->capability.refused_parameters & PARAMETER_BIT(PARAMETER_EFFORT)))
         json_write_string(writer, "reasoning_effort", efforts[request->reasoning_effort]);
-    write_tools(question, writer);
-    write_format(request->response_format, writer);
+    openai_request_write_tools(question, writer);
+    openai_request_write_format(request->response_format, writer);
     if (question->stream) {
         json_write_bool(writer, "stream", true);
         json_write_object(writer, "stream_options");

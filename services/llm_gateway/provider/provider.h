@@ -6,9 +6,9 @@
 #ifndef RENGA_LLM_GATEWAY_PROVIDER_H
 #define RENGA_LLM_GATEWAY_PROVIDER_H
 
-#include "base/json_writer.h"
 #include "base/status.h"
 #include "capability.h"
+#include "json/writer.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
@@ -39,7 +39,7 @@ struct provider_terms {
     const char *model;   /* classic Azure: the deployment that stands in the URL; else "" */
 };
 #define PROVIDER_PATH_MAX 512
-struct provider_way {
+struct provider_endpoint {
     char path[PROVIDER_PATH_MAX];       /* of chat, behind the base URL */
     char embed_path[PROVIDER_PATH_MAX]; /* of embeddings; "": there are none */
     const char *key_header;
@@ -56,7 +56,7 @@ struct provider {
     uint32_t unknown;        /* PARAMETER_BITs its API does not have */
 
     /* False with INVALID_ARGUMENT and a field, "api_version" or "azure_deployment", where the terms cannot be. */
-    bool (*find_way)(const struct provider_terms *terms, struct provider_way *way, struct status *st);
+    bool (*find_endpoint)(const struct provider_terms *terms, struct provider_endpoint *way, struct status *st);
 
     /* The body of a request, one JSON object. */
     void (*write_chat)(const struct chat_question *question, struct json_writer *writer);

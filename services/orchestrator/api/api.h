@@ -5,9 +5,9 @@
 
 #include "orchestrator_priv.h"
 #include "renga/v1/orchestrator.pb-c.h"
-#include "run/rights.h"
+#include "runtime/access_control.h"
 
-struct errand_call;
+struct unary_call;
 struct rpc_auth;
 struct rpc_call;
 struct watch_call;
@@ -21,8 +21,8 @@ struct api {
     bool draining;
 };
 
-/* errand_call.c: whatever the runner answers at once or when a run has stopped. */
-void errand_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply);
+/* unary_call.c: whatever the runner answers at once or when a run has stopped. */
+void unary_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply);
 
 /* watch.c */
 void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchRunRequest *request,
@@ -36,7 +36,7 @@ void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__Des
                     Renga__V1__DescribeAgentResponse_Closure reply);
 
 /* Who calls. */
-struct rights api_rights(const struct api *api, struct rpc_call *call);
+struct access_control api_access_control(const struct api *api, struct rpc_call *call);
 
 /* What every call begins with: the request is checked, the store is open. False where the call is refused. */
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request);

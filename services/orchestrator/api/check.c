@@ -1,6 +1,6 @@
 #include "check_priv.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const void *at(const ProtobufCMessage *request, size_t offset)
     return (const char *)request + offset;
 }
 
-static size_t count_at(const ProtobufCMessage *request, size_t offset)
+static size_t check_count_at(const ProtobufCMessage *request, size_t offset)
 {
     return *(const size_t *)at(request, offset);
 }
@@ -63,7 +63,7 @@ bool check_text(const char *field, const char *text, size_t max, enum text_form 
 static bool check_texts(const ProtobufCMessage *request, const struct text_rule *rule, struct status *st)
 {
     char field[STATUS_FIELD_MAX];
-    size_t count = count_at(request, rule->count_offset);
+    size_t count = check_count_at(request, rule->count_offset);
     char *const *texts = *(char *const *const *)at(request, rule->offset);
     if (!check_count(rule->field, count, rule->count_max, st))
         return false;
@@ -114,7 +114,7 @@ static bool check_choice_rule(const ProtobufCMessage *request, const struct choi
     if (!rule->count_max)
         return check_choice(rule->field, rule, *(const int *)at(request, rule->offset), st);
     char field[STATUS_FIELD_MAX];
-    size_t count = count_at(request, rule->count_offset);
+    size_t count = check_count_at(request, rule->count_offset);
     const int *values = *(const int *const *)at(request, rule->offset);
     if (!check_count(rule->field, count, rule->count_max, st))
         return false;
@@ -134,7 +134,7 @@ struct map_entry {
 
 static bool check_map(const ProtobufCMessage *request, const struct map_rule *rule, struct status *st)
 {
-    size_t count = count_at(request, rule->count_offset);
+    size_t count = check_count_at(request, rule->count_offset);
     const struct map_entry *const *entries = *(const struct map_entry *const *const *)at(request, rule->offset);
     if (!check_count(rule->field, count, rule->count_max, st))
         return false;

@@ -62,7 +62,7 @@
 
 /* ---- starting and going on --------------------------------------------------------------------------------------- */
 
-static bool check_budget(const Renga__V1__Budget *budget, struct status *st)
+static bool check_rules_budget(const Renga__V1__Budget *budget, struct status *st)
 {
     if (!budget)
         return true;
@@ -126,7 +126,7 @@ static bool check_resume_update(const Renga__V1__ResumeUpdate *update, size_t js
            check_update_fields("update.clear_fields", update->clear_fields, update->n_clear_fields, st);
 }
 
-static bool check_interrupt_timeout(const Renga__V1__InterruptTimeout *limit, struct status *st)
+static bool check_rules_interrupt_timeout(const Renga__V1__InterruptTimeout *limit, struct status *st)
 {
     if (!limit)
         return true;
@@ -172,8 +172,8 @@ static bool check_start(const ProtobufCMessage *message, struct status *st)
     const Renga__V1__StartRunRequest *request = (const Renga__V1__StartRunRequest *)message;
     if (request->checkpoint_id[0] && !request->thread_id[0])
         return fail_field(st, "thread_id", "is empty; checkpoint_id needs the thread it is of");
-    return check_budget(request->budget, st) && check_retention(request->retention, st) &&
-           check_interrupt_timeout(request->interrupt_timeout, st);
+    return check_rules_budget(request->budget, st) && check_retention(request->retention, st) &&
+           check_rules_interrupt_timeout(request->interrupt_timeout, st);
 }
 
 RULES(ResumeRunRequest, text) = {
@@ -224,8 +224,8 @@ static bool check_resume(const ProtobufCMessage *message, struct status *st)
     for (size_t i = 0; i < request->n_answers; i++)
         if (!check_answer_at(request, i, st))
             return false;
-    return (!bare || check_answer("answer_json", request->answer_json, st)) && check_budget(request->budget, st) &&
-           check_resume_update(request->update, RESUME_JSON_MAX, st);
+    return (!bare || check_answer("answer_json", request->answer_json, st)) &&
+           check_rules_budget(request->budget, st) && check_resume_update(request->update, RESUME_JSON_MAX, st);
 }
 
 RULES(CancelRunRequest, text) = {

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "graph/agents.h"
 #include "rpc/rpc.h"
-#include "run/runner.h"
+#include "runtime/runner.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static Renga__V1__Agent *agent_message(struct arena *arena, const struct agent *
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 struct list {
-    struct rights rights;
+    struct access_control access;
     struct arena *arena;
     Renga__V1__ListAgentsResponse response;
     Renga__V1__Agent *agents[LISTED_MAX];
@@ -41,7 +41,7 @@ struct list {
 static void take_agent(const struct agent *agent, void *data)
 {
     struct list *list = data;
-    if (list->response.n_agents < LISTED_MAX && rights_reach(&list->rights, agent->name))
+    if (list->response.n_agents < LISTED_MAX && access_control_allows(&list->access, agent->name))
         list->agents[list->response.n_agents++] = agent_message(list->arena, agent);
 }
 
@@ -49,7 +49,7 @@ static void take_problem(const struct agent_problem *problem, void *data)
 {
     struct list *list = data;
     Renga__V1__AgentProblem *message = arena_alloc(list->arena, sizeof *message);
-    if (list->response.n_problems == LISTED_MAX || !message || !rights_reach(&list->rights, problem->agent))
+    if (list->response.n_problems == LISTED_MAX || !message || !access_control_allows(&list->access, problem->agent))
         return;
     renga__v1__agent_problem__init(message);
     message->agent = arena_strndup(list->arena, problem->agent, strnlen(problem->agent, PROBLEM_AGENT_MAX));
@@ -68,7 +68,7 @@ void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsRe
         return;
     }
     list->arena = rpc_call_arena(call);
-    list->rights = api_rights(api, call);
+    list->access = api_access_control(api, call);
     renga__v1__list_agents_response__init(&list->response);
     list->response.agents = list->agents;
     list->response.problems = list->problems;
@@ -82,8 +82,8 @@ void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsRe
 /* ---- a single agent ---------------------------------------------------------------------------------------------- */
 
 /* Empty if it is larger than the contract allows. */
-static char *part(struct arena *arena, const struct graph *graph,
-                  void (*write)(const struct graph *graph, struct buffer *out))
+static char *describe_part(struct arena *arena, const struct graph *graph,
+                           void (*write)(const struct graph *graph, struct buffer *out))
 {
     struct buffer out;
     buffer_init(&out, PART_MAX);
@@ -100,11 +100,11 @@ static Renga__V1__GraphDescription *graph_message(struct arena *arena, const str
         return NULL;
     renga__v1__graph_description__init(message);
     message->name = arena_strdup(arena, graph->name);
-    message->mermaid = part(arena, graph, graph_write_mermaid);
+    message->mermaid = describe_part(arena, graph, graph_write_mermaid);
     message->document_json = arena_strdup(arena, graph->document_json);
-    message->state_schema_json = part(arena, graph, graph_write_state_schema);
-    message->input_schema_json = part(arena, graph, graph_write_input_schema);
-    message->output_schema_json = part(arena, graph, graph_write_output_schema);
+    message->state_schema_json = describe_part(arena, graph, graph_write_state_schema);
+    message->input_schema_json = describe_part(arena, graph, graph_write_input_schema);
+    message->output_schema_json = describe_part(arena, graph, graph_write_output_schema);
     return message;
 }
 
@@ -123,7 +123,7 @@ static bool add_graphs(struct arena *arena, const struct agent *agent, const str
 }
 
 struct describe_call {
-    struct errand errand; /* first */
+    struct request request; /* first */
     struct rpc_call *call;
     Renga__V1__DescribeAgentResponse_Closure reply;
     struct agents *agents;
@@ -139,17 +139,17 @@ static struct agent *current_of(struct agents *agents, struct agent *agent)
     return current;
 }
 
-static void described(struct errand *errand)
+static void described(struct request *request)
 {
-    struct describe_call *self = (struct describe_call *)errand;
-    if (errand->status.code != OK) {
-        rpc_fail(self->call, &errand->status);
+    struct describe_call *self = (struct describe_call *)request;
+    if (request->status.code != OK) {
+        rpc_fail(self->call, &request->status);
         return;
     }
     struct agents *agents = self->agents; /* with the answer the call is gone */
-    struct agent *agent = errand->place, *current = current_of(agents, agent);
-    Renga__V1__DescribeAgentResponse *response = (Renga__V1__DescribeAgentResponse *)errand->response;
-    if (add_graphs(errand->arena, agent, current, response))
+    struct agent *agent = request->place, *current = current_of(agents, agent);
+    Renga__V1__DescribeAgentResponse *response = (Renga__V1__DescribeAgentResponse *)request->response;
+    if (add_graphs(request->arena, agent, current, response))
         self->reply(response, self->call);
     else
         rpc_fail_with(self->call, RESOURCE_EXHAUSTED, NO_MEMORY);
@@ -161,10 +161,10 @@ void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__Des
                     Renga__V1__DescribeAgentResponse_Closure reply)
 {
     struct status st = {0};
-    const struct rights rights = api_rights(api, call);
+    const struct access_control access = api_access_control(api, call);
     if (!api_enter(api, call, &request->base))
         return;
-    if (!rights_check(&rights, request->agent, &st)) {
+    if (!access_control_check(&access, request->agent, &st)) {
         rpc_fail(call, &st);
         return;
     }
@@ -176,13 +176,13 @@ void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__Des
     self->call = call;
     self->reply = reply;
     self->agents = api->orchestrator->agents;
-    self->errand = (struct errand){
+    self->request = (struct request){
         .loop = api->loop,
         .tenant = rpc_call_principal(call)->tenant,
-        .request = &request->base,
+        .message = &request->base,
         .arena = rpc_call_arena(call),
         .answered = described,
         .owner = self,
     };
-    runner_run(api->orchestrator->runner, &self->errand);
+    runner_run(api->orchestrator->runner, &self->request);
 }

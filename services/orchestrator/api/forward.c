@@ -2,9 +2,9 @@
 #include "api.h"
 #include "refuse.h"
 
+#include "monitor/runner_metrics.h"
 #include "nodes/addresses.h"
 #include "rpc/auth.h"
-#include "run/tally.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 /* ---- to us ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t read_token(const struct rpc_call *call)
+static uint64_t forward_read_token(const struct rpc_call *call)
 {
     size_t size = 0;
     uint64_t token = 0;
@@ -27,7 +27,7 @@ static uint64_t read_token(const struct rpc_call *call)
 }
 
 /* A client that is not known here might have fewer agents there. */
-static bool is_known(const struct api *api, const struct rpc_principal *principal, struct status *st)
+static bool forward_is_known(const struct api *api, const struct rpc_principal *principal, struct status *st)
 {
     return !api->auth || rpc_auth_find(api->auth, principal->tenant, principal->name) ||
            fail(st, PERMISSION_DENIED,
@@ -41,24 +41,24 @@ bool caller_find(const struct api *api, struct rpc_call *call, struct caller *ca
 {
     size_t size = 0;
     struct status st = {0};
-    *caller = (struct caller){.rights = api_rights(api, call)};
+    *caller = (struct caller){.access = api_access_control(api, call)};
     bool believed = rpc_call_is_forwarded(call);
-    if (believed && !is_known(api, &caller->rights.principal, &st)) {
+    if (believed && !forward_is_known(api, &caller->access.principal, &st)) {
         rpc_fail(call, &st);
         return false;
     }
     caller->forwarded = (believed || !api->auth) && rpc_call_metadata(call, TOKEN_KEY, &size);
-    caller->thread_token = caller->forwarded ? read_token(call) : 0;
+    caller->thread_token = caller->forwarded ? forward_read_token(call) : 0;
     return true;
 }
 
 /* ---- from us ----------------------------------------------------------------------------------------------------- */
 
-static void came(const ProtobufCMessage *message, void *data)
+static void forward_came(const ProtobufCMessage *message, void *data)
 {
     struct forward *forward = (struct forward *)data; /* begins with its call */
-    if (!forward->call.exchange)
-        addresses_call_ended(forward->api->orchestrator->fellows);
+    if (!forward->call.outbound)
+        addresses_call_ended(forward->api->orchestrator->orchestrators);
     forward->came(forward, message);
 }
 
@@ -73,8 +73,8 @@ bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *ca
                    const char *address, uint64_t thread_token, struct status *st)
 {
     char token[24];
-    ProtobufCService *fellow = addresses_stub(api->orchestrator->fellows, address, st);
-    if (!fellow)
+    ProtobufCService *target = addresses_stub(api->orchestrator->orchestrators, address, st);
+    if (!target)
         return false;
     struct rpc_metadata metadata[] = {
         {.key = TOKEN_KEY, .value = token, .size = (size_t)snprintf(token, sizeof token, "%" PRIu64, thread_token)},
@@ -84,9 +84,9 @@ bool forward_begin(struct forward *forward, struct api *api, struct rpc_call *ca
     forward->call.timeout_ms = FORWARD_MAX_MS;
     forward->call.metadata = metadata;
     forward->call.metadata_count = sizeof metadata / sizeof *metadata;
-    addresses_call_began(api->orchestrator->fellows);
-    tally_owner(api->orchestrator->tally, api->loop, OWNER_FORWARDED, 1);
-    fellow->invoke(fellow, method_index(call), request, came, &forward->call);
+    addresses_call_began(api->orchestrator->orchestrators);
+    runner_metrics_owner(api->orchestrator->runner_metrics, api->loop, OWNER_FORWARDED, 1);
+    target->invoke(target, method_index(call), request, forward_came, &forward->call);
     forward->call.metadata = NULL;
     forward->call.metadata_count = 0;
     return true;

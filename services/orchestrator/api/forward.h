@@ -12,13 +12,13 @@
 #define RENGA_ORCHESTRATOR_FORWARD_H
 
 #include "rpc/rpc.h"
-#include "run/rights.h"
+#include "runtime/access_control.h"
 
 struct api;
 
 /* The caller. */
 struct caller {
-    struct rights rights;
+    struct access_control access;
     bool forwarded;        /* by another orchestrator, which holds that we have the thread */
     uint64_t thread_token; /* then: as it has read it; 0: it does not say */
 };

@@ -12,7 +12,7 @@
 #define RETRY_INFO_URL  "type.googleapis.com/google.rpc.RetryInfo"
 #define DOMAIN          "renga"
 
-static void add_reason(struct rpc_call *call, const char *reason)
+static void refuse_add_reason(struct rpc_call *call, const char *reason)
 {
     Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
     info.reason = (char *)(uintptr_t)reason;
@@ -40,6 +40,6 @@ void refuse_as(struct rpc_call *call, const struct rpc_client_call *theirs, cons
 void refuse(struct rpc_call *call, const struct status *status, const char *reason)
 {
     if (reason)
-        add_reason(call, reason);
+        refuse_add_reason(call, reason);
     rpc_fail(call, status);
 }

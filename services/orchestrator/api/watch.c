@@ -7,7 +7,7 @@
 #include "refuse.h"
 
 #include "rpc/rpc.h"
-#include "run/runner.h"
+#include "runtime/runner.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -33,11 +33,11 @@ struct watch_call {
 
 static void bury(struct work *work)
 {
-    free(OWNER_OF(work, struct watch_call, burial));
+    free(CONTAINER_OF(work, struct watch_call, burial));
 }
 
 /* Once. Not freed at once: the runner may be about to return from `came`. */
-static void end(struct watch_call *self, const struct status *st, const struct rpc_client_call *theirs)
+static void watch_end(struct watch_call *self, const struct status *st, const struct rpc_client_call *theirs)
 {
     self->ended = true;
     loop_disarm(self->api->loop, &self->patience);
@@ -54,7 +54,7 @@ static void end(struct watch_call *self, const struct status *st, const struct r
     loop_defer(self->api->loop, &self->burial);
 }
 
-static void leave(struct watch_call *self, const struct status *st)
+static void watch_leave(struct watch_call *self, const struct status *st)
 {
     if (self->is_forwarded) { /* it ends when theirs has */
         self->parting = *st;
@@ -62,23 +62,23 @@ static void leave(struct watch_call *self, const struct status *st)
         return;
     }
     runner_unwatch(&self->watcher);
-    end(self, st, NULL);
+    watch_end(self, st, NULL);
 }
 
-static void client_left(struct rpc_call *call, void *data)
+static void watch_client_left(struct rpc_call *call, void *data)
 {
     struct status st = {0};
     fail(&st, CANCELLED, "the client has left");
-    leave(data, &st);
+    watch_leave(data, &st);
 }
 
-static void reader_sleeps(struct timer *timer)
+static void watch_reader_sleeps(struct timer *timer)
 {
-    struct watch_call *self = OWNER_OF(timer, struct watch_call, patience);
+    struct watch_call *self = CONTAINER_OF(timer, struct watch_call, patience);
     struct status st = {0};
     fail(&st, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
          READER_PATIENCE_MS / 1000);
-    leave(self, &st);
+    watch_leave(self, &st);
 }
 
 void watches_end(struct api *api)
@@ -88,13 +88,13 @@ void watches_end(struct api *api)
     for (struct watch_call *watch = api->watches, *next; watch; watch = next) {
         next = watch->next;
         if (!watch->watcher.in_call)
-            leave(watch, &st);
+            watch_leave(watch, &st);
     }
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
 
-static void send(struct watch_call *self, const Renga__V1__RunEvent *event)
+static void watch_send(struct watch_call *self, const Renga__V1__RunEvent *event)
 {
     self->reply(event, self->call);
     if (self->ended || self->paused || rpc_call_writable(self->call))
@@ -107,22 +107,22 @@ static void send(struct watch_call *self, const Renga__V1__RunEvent *event)
     loop_arm_after(self->api->loop, &self->patience, READER_PATIENCE_MS);
 }
 
-static void forwarded(struct forward *forward, const ProtobufCMessage *event)
+static void watch_forwarded(struct forward *forward, const ProtobufCMessage *event)
 {
-    struct watch_call *self = OWNER_OF(forward, struct watch_call, forward);
+    struct watch_call *self = CONTAINER_OF(forward, struct watch_call, forward);
     if (!event)
-        end(self, self->parting.code ? &self->parting : &forward->call.status,
-            self->parting.code ? NULL : &forward->call);
+        watch_end(self, self->parting.code ? &self->parting : &forward->call.status,
+                  self->parting.code ? NULL : &forward->call);
     else if (!self->parting.code)
-        send(self, (const Renga__V1__RunEvent *)event);
+        watch_send(self, (const Renga__V1__RunEvent *)event);
 }
 
-static bool hand_on(struct watch_call *self, struct status *st)
+static bool watch_hand_on(struct watch_call *self, struct status *st)
 {
-    const char *address = self->watcher.elsewhere;
+    const char *address = self->watcher.handoff_address;
     if (!address || !*address || self->caller.forwarded)
         return false;
-    self->forward.came = forwarded;
+    self->forward.came = watch_forwarded;
     self->is_forwarded =
         forward_begin(&self->forward, self->api, self->call, &self->watcher.request->base, address, 0, st);
     if (self->is_forwarded)
@@ -130,18 +130,18 @@ static bool hand_on(struct watch_call *self, struct status *st)
     return self->is_forwarded;
 }
 
-static void came(struct watcher *watcher, const Renga__V1__RunEvent *event)
+static void watch_came(struct watcher *watcher, const Renga__V1__RunEvent *event)
 {
     struct watch_call *self = (struct watch_call *)watcher;
     if (self->ended)
         return;
     if (event)
-        send(self, event);
-    else if (!hand_on(self, &watcher->status))
-        leave(self, &watcher->status);
+        watch_send(self, event);
+    else if (!watch_hand_on(self, &watcher->status))
+        watch_leave(self, &watcher->status);
 }
 
-static void writable(struct rpc_call *call, void *data)
+static void watch_writable(struct rpc_call *call, void *data)
 {
     struct watch_call *self = data;
     if (!self->paused || self->ended)
@@ -164,17 +164,17 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call, c
         return NULL;
     *self = (struct watch_call){
         .watcher = {.loop = api->loop,
-                    .tenant = caller->rights.principal.tenant,
-                    .rights = caller->rights,
+                    .tenant = caller->access.principal.tenant,
+                    .access = caller->access,
                     .request = request,
                     .in_call = rpc_call_is_local(call),
-                    .came = came,
+                    .came = watch_came,
                     .owner = self},
         .api = api,
         .call = call,
         .caller = *caller,
         .reply = reply,
-        .patience.expired = reader_sleeps,
+        .patience.expired = watch_reader_sleeps,
         .next = api->watches,
         .link = &api->watches,
     };
@@ -198,7 +198,7 @@ void watch_begin(struct api *api, struct rpc_call *call, const Renga__V1__WatchR
         rpc_fail_with(call, RESOURCE_EXHAUSTED, "no memory for the stream");
         return;
     }
-    rpc_call_on_writable(call, writable, self);
-    rpc_call_on_cancel(call, client_left, self);
+    rpc_call_on_writable(call, watch_writable, self);
+    rpc_call_on_cancel(call, watch_client_left, self);
     runner_watch(api->orchestrator->runner, &self->watcher);
 }

@@ -10,16 +10,16 @@
 #include <string.h>
 
 struct document {
-    struct store_scan scan;  /* first */
-    struct station *station; /* NULL: it is not waited for */
+    struct store_scan scan;           /* first */
+    struct fanout_endpoint *endpoint; /* NULL: it is not waited for */
     char version[65];
-    struct guest *first;
+    struct remote_attempt *first;
     struct document *next;
 };
 
 static void unlink_document(struct document *document)
 {
-    struct document **link = &document->station->documents;
+    struct document **link = &document->endpoint->documents;
     while (*link && *link != document)
         link = &(*link)->next;
     if (*link)
@@ -29,15 +29,15 @@ static void unlink_document(struct document *document)
 /* It is in no list any more. */
 static void tell(struct document *document, struct agent *agent, const struct status *st)
 {
-    for (struct guest *guest = document->first, *next; guest; guest = next) {
-        next = guest->next_waiting;
-        worker_agent_came(guest, agent, st);
+    for (struct remote_attempt *remote_attempt = document->first, *next; remote_attempt; remote_attempt = next) {
+        next = remote_attempt->next_waiting;
+        worker_agent_came(remote_attempt, agent, st);
     }
 }
 
-static void read_bundle(struct document *document, const struct store_scan *scan)
+static void document_read_bundle(struct document *document, const struct store_scan *scan)
 {
-    struct agents *agents = document->station->fanout->options.agents;
+    struct agents *agents = document->endpoint->fanout->options.agents;
     struct status st = scan->status;
     struct agent *agent = NULL;
     if (st.code == OK && scan->count)
@@ -52,53 +52,53 @@ static void read_bundle(struct document *document, const struct store_scan *scan
 static void came(struct store_scan *scan)
 {
     struct document *document = (struct document *)scan;
-    if (document->station) {
+    if (document->endpoint) {
         unlink_document(document);
-        read_bundle(document, scan);
+        document_read_bundle(document, scan);
     }
     store_scan_fini(scan);
     free(document);
 }
 
-void documents_drop(struct station *station)
+void documents_drop(struct fanout_endpoint *endpoint)
 {
     struct status st = {0};
     fail(&st, UNAVAILABLE, "the orchestrator ends");
-    for (struct document *document; (document = station->documents);) {
-        station->documents = document->next;
+    for (struct document *document; (document = endpoint->documents);) {
+        endpoint->documents = document->next;
         tell(document, NULL, &st);
-        document->station = NULL; /* its rows still come */
+        document->endpoint = NULL; /* its rows still come */
     }
 }
 
-static struct document *ask(struct station *station, const char *version)
+static struct document *ask(struct fanout_endpoint *endpoint, const char *version)
 {
     struct key from;
     char to[sizeof from.bytes + 1];
     struct document *document = calloc(1, sizeof *document);
     if (!document)
         fatal("orchestrator.memory", "no memory for a document");
-    document->station = station;
+    document->endpoint = endpoint;
     strcpy(document->version, version);
     key_named(&from, KEY_BUNDLE, "", version);
     memcpy(to, from.bytes, from.size);
     to[from.size] = '\0';
-    store_scan_init(&document->scan, station->loop, came);
+    store_scan_init(&document->scan, endpoint->loop, came);
     document->scan.from = key_bytes(&from);
     document->scan.to = (struct store_bytes){to, from.size + 1};
-    document->next = station->documents;
-    station->documents = document;
-    store_scan(station->fanout->options.store, &document->scan);
+    document->next = endpoint->documents;
+    endpoint->documents = document;
+    store_scan(endpoint->fanout->options.store, &document->scan);
     return document;
 }
 
-void document_ask(struct guest *guest, const char *version)
+void document_ask(struct remote_attempt *remote_attempt, const char *version)
 {
-    struct document *document = guest->station->documents;
+    struct document *document = remote_attempt->endpoint->documents;
     while (document && strcmp(document->version, version) != 0)
         document = document->next;
     if (!document)
-        document = ask(guest->station, version);
-    guest->next_waiting = document->first;
-    document->first = guest;
+        document = ask(remote_attempt->endpoint, version);
+    remote_attempt->next_waiting = document->first;
+    document->first = remote_attempt;
 }

@@ -1,75 +1,77 @@
 #include "fanout_priv.h"
 
 #include "base/log.h"
-#include "run/members.h"
+#include "cluster/membership.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS_MAX     64
-#define LETTER_MESSAGES 4 /* of the largest, that a letter within the process has room for */
+#define ADDRESS_MAX       64
+#define DATAGRAM_MESSAGES 4 /* of the largest, that a datagram within the process has room for */
 
-/* ---- letters ----------------------------------------------------------------------------------------------------- */
+/* ---- datagrams -----------------------------------------------------------------------------------------------------
+ */
 
 static void address_of(const struct fanout *fanout, unsigned index, char address[ADDRESS_MAX])
 {
     snprintf(address, ADDRESS_MAX, "inproc://renga.fanout.%u.%u", fanout->serial, index);
 }
 
-static void stamp(void *data, uint32_t number, uint8_t *head)
+static void fanout_stamp(void *data, uint32_t number, uint8_t *header)
 {
-    const struct station *station = data;
-    uint32_t sender = station->index;
-    memcpy(head, &sender, sizeof sender);
+    const struct fanout_endpoint *endpoint = data;
+    uint32_t sender = endpoint->index;
+    memcpy(header, &sender, sizeof sender);
 }
 
-static struct line *line_to(struct peer *peer)
+static struct mail_connection *connection_to(struct peer *peer)
 {
     char address[ADDRESS_MAX];
     struct status st = {0};
-    struct station *station = peer->station;
-    if (peer->far && !far_is_open(peer))
+    struct fanout_endpoint *endpoint = peer->endpoint;
+    if (peer->remote && !remote_peer_is_open(peer))
         return NULL;
-    if (peer->line)
-        return peer->line;
-    address_of(station->fanout, peer->index, address);
-    struct line_options options = {.address = address,
-                                   .letter_max = station->fanout->letter_max,
-                                   .head_size = sizeof(uint32_t),
-                                   .stamp = stamp,
-                                   .data = station};
-    peer->line = line_open(station->loop, &options, &st);
-    if (!peer->line)
-        log_error("fanout.line", "loop %u cannot write to loop %u: %s", station->index, peer->index, st.text);
-    return peer->line;
+    if (peer->connection)
+        return peer->connection;
+    address_of(endpoint->fanout, peer->index, address);
+    struct mail_connection_options options = {.address = address,
+                                              .datagram_max = endpoint->fanout->datagram_max,
+                                              .header_size = sizeof(uint32_t),
+                                              .stamp = fanout_stamp,
+                                              .data = endpoint};
+    peer->connection = mail_connection_open(endpoint->loop, &options, &st);
+    if (!peer->connection)
+        log_error("fanout.connection", "loop %u cannot write to loop %u: %s", endpoint->index, peer->index, st.text);
+    return peer->connection;
 }
 
 bool peer_write(struct peer *peer, FanoutMessage *message)
 {
-    struct station *station = peer->station;
-    struct line *line = station->joined ? line_to(peer) : NULL;
-    if (!line)
+    struct fanout_endpoint *endpoint = peer->endpoint;
+    struct mail_connection *connection = endpoint->joined ? connection_to(peer) : NULL;
+    if (!connection)
         return false;
-    message->hands = worker_hands(peer);
+    message->hands = worker_slots(peer);
     size_t size = renga__v1__fanout_message__get_packed_size(message);
-    uint8_t *bytes = size <= station->fanout->options.message_max + ENVELOPE_MAX ? line_reserve(line, size) : NULL;
+    uint8_t *bytes =
+        size <= endpoint->fanout->options.message_max + ENVELOPE_MAX ? mail_connection_reserve(connection, size) : NULL;
     if (!bytes) {
         worker_unoffer(peer, message->hands);
         return false;
     }
     renga__v1__fanout_message__pack(message, bytes);
-    peer->spoken = true;
+    peer->wrote_since_beat = true;
     return true;
 }
 
-static void *allocate(void *arena, size_t size)
+static void *fanout_allocate(void *arena, size_t size)
 {
     return arena_alloc(arena, size);
 }
 
-static void release(void *arena, void *bytes)
+static void fanout_release(void *arena, void *bytes)
 {
     (void)arena;
     (void)bytes;
@@ -90,176 +92,177 @@ static bool message_came(struct peer *peer, const FanoutMessage *message)
     }
 }
 
-static bool read_message(struct peer *peer, const uint8_t *bytes, size_t size)
+static bool fanout_read_message(struct peer *peer, const uint8_t *bytes, size_t size)
 {
-    struct station *station = peer->station;
-    struct arena *arena = &station->spare->task.arena;
-    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
+    struct fanout_endpoint *endpoint = peer->endpoint;
+    struct arena *arena = &endpoint->spare->task.arena;
+    ProtobufCAllocator allocator = {.alloc = fanout_allocate, .free = fanout_release, .allocator_data = arena};
     FanoutMessage *message = renga__v1__fanout_message__unpack(&allocator, size, bytes);
     bool taken = false;
     if (message) {
-        unsigned hands = message->hands < FANOUT_HANDS ? message->hands : FANOUT_HANDS;
-        peer->asked = peer->asked + hands < FANOUT_HANDS ? peer->asked + hands : FANOUT_HANDS;
+        unsigned slots = message->hands < FANOUT_SLOTS ? message->hands : FANOUT_SLOTS;
+        peer->asked = peer->asked + slots < FANOUT_SLOTS ? peer->asked + slots : FANOUT_SLOTS;
         taken = message_came(peer, message);
     }
     if (taken)
-        station->spare = guest_create();
+        endpoint->spare = remote_attempt_create();
     else
         arena_reset(arena);
     return message != NULL;
 }
 
-/* It may have been the end of an attempt, so from far nothing holds any more. */
-static void unreadable(struct peer *peer, size_t size)
+/* It may have been the end of an attempt, so nothing of a remote peer holds any more. */
+static void fanout_unreadable(struct peer *peer, size_t size)
 {
     char name[64];
     log_error("fanout.message", "a message of %zu bytes from %s cannot be read; dropped", size, peer_name(peer, name));
-    if (peer->far)
-        far_broken(peer);
+    if (peer->remote)
+        remote_peer_broken(peer);
 }
 
 void peer_read(struct peer *peer, struct mail *mail)
 {
     size_t size = 0;
     const uint8_t *bytes;
-    peer->silent = 0;
-    while (peer->station->joined && (bytes = mail_next(mail, &size)))
-        if (!read_message(peer, bytes, size)) {
-            unreadable(peer, size);
+    peer->missed_beats = 0;
+    while (peer->endpoint->joined && (bytes = mail_next(mail, &size)))
+        if (!fanout_read_message(peer, bytes, size)) {
+            fanout_unreadable(peer, size);
             return;
         }
-    if (peer->station->joined && size)
-        unreadable(peer, size);
+    if (peer->endpoint->joined && size)
+        fanout_unreadable(peer, size);
 }
 
-static void received(void *data, struct mail *mail)
+static void fanout_received(void *data, struct mail *mail)
 {
     uint32_t sender;
-    struct station *station = data;
-    const uint8_t *head = mail_take(mail, sizeof sender);
-    if (head) {
-        memcpy(&sender, head, sizeof sender);
-        if (sender < station->fanout->options.loop_count && sender != station->index)
-            peer_read(&station->peers[sender], mail);
+    struct fanout_endpoint *endpoint = data;
+    const uint8_t *header = mail_take(mail, sizeof sender);
+    if (header) {
+        memcpy(&sender, header, sizeof sender);
+        if (sender < endpoint->fanout->options.loop_count && sender != endpoint->index)
+            peer_read(&endpoint->peers[sender], mail);
     }
     mail_free(mail);
 }
 
 /* ---- the beat ---------------------------------------------------------------------------------------------------- */
 
-void station_note(struct station *station, enum tally_fanout what, int64_t n)
+void fanout_endpoint_note(struct fanout_endpoint *endpoint, enum fanout_metric what, int64_t n)
 {
-    tally_fanout(station->fanout->options.tally, station->loop, what, n);
+    runner_metrics_fanout(endpoint->fanout->options.runner_metrics, endpoint->loop, what, n);
 }
 
-static void show_waiting(struct station *station)
+static void show_waiting(struct fanout_endpoint *endpoint)
 {
     int64_t waiting = 0;
-    for (unsigned i = 0; i < station->peer_count; i++)
-        waiting += station->peers[i].line ? (int64_t)line_waiting(station->peers[i].line) : 0;
-    station_note(station, FANOUT_WAITING, waiting - station->waiting_shown);
-    station->waiting_shown = waiting;
+    for (unsigned i = 0; i < endpoint->peer_count; i++)
+        waiting += endpoint->peers[i].connection ? (int64_t)mail_connection_waiting(endpoint->peers[i].connection) : 0;
+    fanout_endpoint_note(endpoint, FANOUT_WAITING, waiting - endpoint->waiting_reported);
+    endpoint->waiting_reported = waiting;
 }
 
-static void look_at(struct peer *peer)
+static void fanout_look_at(struct peer *peer)
 {
     char why[64];
     peer->barred -= peer->barred > 0;
-    if (peer->guests && !peer->spoken) {
+    if (peer->remote_attempts && !peer->wrote_since_beat) {
         FanoutMessage alive = RENGA__V1__FANOUT_MESSAGE__INIT;
         peer_write(peer, &alive);
     }
-    peer->spoken = false;
-    if (peer->away && peer->silent < SILENT_BEATS_MAX && ++peer->silent == SILENT_BEATS_MAX) {
-        snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_SILENCE_MS);
+    peer->wrote_since_beat = false;
+    if (peer->dispatched && peer->missed_beats < MISSED_BEATS_MAX && ++peer->missed_beats == MISSED_BEATS_MAX) {
+        snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_PEER_TIMEOUT_MS);
         owner_take_over(peer, why);
     }
 }
 
-static void beat(struct timer *timer)
+static void fanout_beat(struct timer *timer)
 {
-    struct station *station = OWNER_OF(timer, struct station, beat);
-    for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
-        look_at(&station->peers[i]);
-    if (station->members)
-        far_look(station);
-    show_waiting(station);
-    if (station->members || station->away || station->guests || station->waiting_shown)
-        loop_arm_after(station->loop, timer, FANOUT_BEAT_MS);
+    struct fanout_endpoint *endpoint = CONTAINER_OF(timer, struct fanout_endpoint, beat);
+    for (unsigned i = 0; i < endpoint->fanout->options.loop_count; i++)
+        fanout_look_at(&endpoint->peers[i]);
+    if (endpoint->membership)
+        remote_peer_look(endpoint);
+    show_waiting(endpoint);
+    if (endpoint->membership || endpoint->dispatched || endpoint->remote_attempts || endpoint->waiting_reported)
+        loop_arm_after(endpoint->loop, timer, FANOUT_BEAT_MS);
 }
 
-void station_wake(struct station *station)
+void fanout_endpoint_wake(struct fanout_endpoint *endpoint)
 {
-    station->beat.expired = beat;
-    if (!station->beat.place)
-        loop_arm_after(station->loop, &station->beat, FANOUT_BEAT_MS);
+    endpoint->beat.expired = fanout_beat;
+    if (!endpoint->beat.place)
+        loop_arm_after(endpoint->loop, &endpoint->beat, FANOUT_BEAT_MS);
 }
 
-void fanout_at_home(struct fanout *fanout, struct loop *loop, int change)
+void fanout_local_attempts(struct fanout *fanout, struct loop *loop, int change)
 {
     if (!fanout)
         return;
-    struct station *station = &fanout->stations[loop_index(loop)];
-    station->at_home += (unsigned)change;
-    if (change < 0 && station->joined)
-        worker_offer(station, false);
+    struct fanout_endpoint *endpoint = &fanout->endpoints[loop_index(loop)];
+    endpoint->local_attempts += (unsigned)change;
+    if (change < 0 && endpoint->joined)
+        worker_offer(endpoint, false);
 }
 
-unsigned fanout_away(const struct fanout *fanout)
+unsigned fanout_dispatched(const struct fanout *fanout)
 {
-    return fanout ? atomic_load_explicit(&fanout->away, memory_order_acquire) +
-                        atomic_load_explicit(&fanout->guests, memory_order_acquire)
+    return fanout ? atomic_load_explicit(&fanout->dispatched, memory_order_acquire) +
+                        atomic_load_explicit(&fanout->remote_attempts, memory_order_acquire)
                   : 0;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static bool station_open(struct fanout *fanout, unsigned index, struct status *st)
+static bool fanout_endpoint_open(struct fanout *fanout, unsigned index, struct status *st)
 {
     char address[ADDRESS_MAX];
-    struct station *station = &fanout->stations[index];
+    struct fanout_endpoint *endpoint = &fanout->endpoints[index];
     unsigned count = fanout->options.loop_count;
     unsigned neighbours = count - 1 < NEIGHBOURS_MAX ? count - 1 : NEIGHBOURS_MAX;
     assert(loop_index(fanout->options.loops[index]) == index);
-    station->fanout = fanout;
-    station->loop = fanout->options.loops[index];
-    station->index = index;
-    station->share = neighbours ? FANOUT_HANDS / neighbours : 0;
-    station->spare = guest_create();
-    station->peer_count = count + (fanout->port ? FAR_PEERS_MAX : 0);
-    station->peers = calloc(station->peer_count, sizeof *station->peers);
-    if (!station->peers)
+    endpoint->fanout = fanout;
+    endpoint->loop = fanout->options.loops[index];
+    endpoint->index = index;
+    endpoint->share = neighbours ? FANOUT_SLOTS / neighbours : 0;
+    endpoint->spare = remote_attempt_create();
+    endpoint->peer_count = count + (fanout->listener ? REMOTE_PEERS_MAX : 0);
+    endpoint->peers = calloc(endpoint->peer_count, sizeof *endpoint->peers);
+    if (!endpoint->peers)
         fatal("orchestrator.memory", "no memory for %u loops", count);
-    if (fanout->port)
-        far_open(station);
-    for (unsigned i = 0; i < station->peer_count; i++)
-        station->peers[i] = (struct peer){.station = station, .index = i};
+    if (fanout->listener)
+        remote_peer_open(endpoint);
+    for (unsigned i = 0; i < endpoint->peer_count; i++)
+        endpoint->peers[i] = (struct peer){.endpoint = endpoint, .index = i};
     for (unsigned i = 1; i <= neighbours; i++)
-        station->peers[(index + i) % count].neighbour = true;
+        endpoint->peers[(index + i) % count].neighbour = true;
     address_of(fanout, index, address);
-    station->mailbox = mailbox_open(address, NULL, fanout->letter_max, st);
-    return station->mailbox != NULL;
+    endpoint->mailbox = mailbox_open(address, NULL, fanout->datagram_max, st);
+    return endpoint->mailbox != NULL;
 }
 
 struct fanout *fanout_create(const struct fanout_options *options, struct status *st)
 {
     static atomic_uint serial;
     struct fanout *fanout = calloc(1, sizeof *fanout);
-    struct station *stations = calloc(options->loop_count, sizeof *stations);
-    if (!fanout || !stations)
+    struct fanout_endpoint *endpoints = calloc(options->loop_count, sizeof *endpoints);
+    if (!fanout || !endpoints)
         fatal("orchestrator.memory", "no memory for a fan-out");
     fanout->options = *options;
-    fanout->stations = stations;
+    fanout->endpoints = endpoints;
     fanout->serial = atomic_fetch_add(&serial, 1);
-    fanout->letter_max = LETTER_MESSAGES * (options->message_max + ENVELOPE_MAX);
-    fanout->far_letter_max = options->message_max + 2 * ENVELOPE_MAX; /* the second for the letter's own head */
-    if (options->listen && !port_open(fanout, st)) {
-        free(stations);
+    fanout->datagram_max = DATAGRAM_MESSAGES * (options->message_max + ENVELOPE_MAX);
+    fanout->remote_datagram_max =
+        options->message_max + 2 * ENVELOPE_MAX; /* the second for the datagram's own header */
+    if (options->listen && !fanout_listener_open(fanout, st)) {
+        free(endpoints);
         free(fanout);
         return NULL;
     }
     for (unsigned i = 0; i < options->loop_count; i++) {
-        if (!station_open(fanout, i, st)) {
+        if (!fanout_endpoint_open(fanout, i, st)) {
             fanout_destroy(&fanout);
             return NULL;
         }
@@ -269,74 +272,74 @@ struct fanout *fanout_create(const struct fanout_options *options, struct status
 
 bool fanout_join(struct fanout *fanout, struct loop *loop, struct status *st)
 {
-    struct station *station = &fanout->stations[loop_index(loop)];
-    if (!mailbox_attend(station->mailbox, loop, received, station))
-        return fail(st, RESOURCE_EXHAUSTED, "the mail of loop %u cannot be watched", station->index);
-    if (station->index == 0 && !port_attend(station))
-        return fail(st, RESOURCE_EXHAUSTED, "the mail of other orchestrators cannot be watched");
-    station->joined = true;
-    worker_offer(station, true);
+    struct fanout_endpoint *endpoint = &fanout->endpoints[loop_index(loop)];
+    if (!mailbox_attach(endpoint->mailbox, loop, fanout_received, endpoint))
+        return fail(st, RESOURCE_EXHAUSTED, "the mailbox of loop %u cannot be watched", endpoint->index);
+    if (endpoint->index == 0 && !fanout_listener_attend(endpoint))
+        return fail(st, RESOURCE_EXHAUSTED, "the mailbox of other orchestrators cannot be watched");
+    endpoint->joined = true;
+    worker_offer(endpoint, true);
     return true;
 }
 
-void fanout_meet(struct fanout *fanout, struct loop *loop, struct members *members)
+void fanout_start_sharing(struct fanout *fanout, struct loop *loop, struct membership *membership)
 {
-    struct station *station = &fanout->stations[loop_index(loop)];
-    if (!fanout->port || !members)
+    struct fanout_endpoint *endpoint = &fanout->endpoints[loop_index(loop)];
+    if (!fanout->listener || !membership)
         return;
-    station->members = members;
-    snprintf(station->self, sizeof station->self, "%s", members_self(members));
-    station_wake(station);
+    endpoint->membership = membership;
+    snprintf(endpoint->self, sizeof endpoint->self, "%s", membership_self(membership));
+    fanout_endpoint_wake(endpoint);
 }
 
-void fanout_rest(struct fanout *fanout)
+void fanout_drain(struct fanout *fanout)
 {
     if (fanout)
-        atomic_store(&fanout->resting, true);
+        atomic_store(&fanout->draining, true);
 }
 
 void fanout_abandon(struct fanout *fanout, struct loop *loop)
 {
-    if (fanout && fanout->port)
-        far_abandon(&fanout->stations[loop_index(loop)]);
+    if (fanout && fanout->listener)
+        remote_peer_abandon(&fanout->endpoints[loop_index(loop)]);
 }
 
-void fanout_part(struct fanout *fanout)
+void fanout_stop_sharing(struct fanout *fanout)
 {
-    for (unsigned i = 0; fanout && fanout->port && i < fanout->options.loop_count; i++) {
-        loop_enter(fanout->stations[i].loop);
-        fanout->stations[i].members = NULL;
-        loop_leave(fanout->stations[i].loop);
+    for (unsigned i = 0; fanout && fanout->listener && i < fanout->options.loop_count; i++) {
+        loop_enter(fanout->endpoints[i].loop);
+        fanout->endpoints[i].membership = NULL;
+        loop_leave(fanout->endpoints[i].loop);
     }
 }
 
-static void station_close(struct station *station)
+static void fanout_endpoint_close(struct fanout_endpoint *endpoint)
 {
-    struct loop *loop = station->loop;
-    if (!station->peers)
+    struct loop *loop = endpoint->loop;
+    if (!endpoint->peers)
         return;
     loop_enter(loop);
-    station->joined = false;
-    loop_disarm(loop, &station->beat);
-    mailbox_leave(&station->mailbox);
-    for (unsigned i = 0; i < station->peer_count; i++)
-        worker_abandon(&station->peers[i]);
-    documents_drop(station);
-    for (unsigned i = 0; i < station->fanout->options.loop_count; i++)
-        line_close(&station->peers[i].line);
-    if (station->inbox)
-        far_close(station);
-    guest_destroy(&station->spare);
+    endpoint->joined = false;
+    loop_disarm(loop, &endpoint->beat);
+    mailbox_leave(&endpoint->mailbox);
+    for (unsigned i = 0; i < endpoint->peer_count; i++)
+        worker_abandon(&endpoint->peers[i]);
+    documents_drop(endpoint);
+    for (unsigned i = 0; i < endpoint->fanout->options.loop_count; i++)
+        mail_connection_close(&endpoint->peers[i].connection);
+    if (endpoint->inbox)
+        remote_peer_close(endpoint);
+    remote_attempt_destroy(&endpoint->spare);
     loop_leave(loop);
 }
 
-static void station_free(struct station *station)
+static void fanout_endpoint_free(struct fanout_endpoint *endpoint)
 {
-    far_free(station);
-    free(station->peers);
-    free(station->places);
-    free(station->uses);
-    free(station->free_places);
+    remote_peer_free(endpoint);
+    free(endpoint->peers);
+    free(endpoint->places);
+    free(endpoint->uses);
+    free(endpoint->free_places);
 }
 
 void fanout_destroy(struct fanout **fanout_pointer)
@@ -345,17 +348,17 @@ void fanout_destroy(struct fanout **fanout_pointer)
     if (!fanout)
         return;
     *fanout_pointer = NULL;
-    port_close(fanout);
+    fanout_listener_close(fanout);
     for (unsigned i = 0; i < fanout->options.loop_count; i++)
-        station_close(&fanout->stations[i]);
-    unsigned guests = atomic_load(&fanout->guests);
-    if (guests) {
-        log_warn("fanout.guests", "%u attempts have not ended after they were cancelled", guests);
+        fanout_endpoint_close(&fanout->endpoints[i]);
+    unsigned remote_attempts = atomic_load(&fanout->remote_attempts);
+    if (remote_attempts) {
+        log_warn("fanout.remote_attempts", "%u attempts have not ended after they were cancelled", remote_attempts);
         return; /* their ends still come here */
     }
     for (unsigned i = 0; i < fanout->options.loop_count; i++)
-        station_free(&fanout->stations[i]);
-    free(fanout->port);
-    free(fanout->stations);
+        fanout_endpoint_free(&fanout->endpoints[i]);
+    free(fanout->listener);
+    free(fanout->endpoints);
     free(fanout);
 }

@@ -1,7 +1,7 @@
-/* A letter is a head and then messages, each behind its size of four bytes. PUSH and PULL keep the order of a line, and
- * their sockets have descriptors that tell when there is something to take or room to send: so
- * all is done by the loop itself, and nng's threads call nothing of ours. Nng is given no buffer: while the other end
- * has not taken the last letter, the next one grows here, and the busier both are the more messages share one. */
+/* A datagram is a header and then messages, each behind its size of four bytes. PUSH and PULL keep the order of a
+ * connection, and their sockets have descriptors that tell when there is something to take or room to send: so all is
+ * done by the loop itself, and nng's threads call nothing of ours. Nng is given no buffer: while the other end has not
+ * taken the last datagram, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
 #include "mailbox_tls.h"
@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define LETTERS_A_VISIT 64 /* taken at once; the rest waits for the loop's next round */
-#define LETTER_FIRST    ((size_t)4 << 10)
-#define NUMBER_SIZE     sizeof(uint32_t)
+#define DATAGRAMS_A_VISIT 64 /* taken at once; the rest waits for the loop's next round */
+#define DATAGRAM_FIRST    ((size_t)4 << 10)
+#define NUMBER_SIZE       sizeof(uint32_t)
 
 /* Between tries to connect; doubled from one to the next. */
 #define RECONNECT_FIRST_MS 100
@@ -36,32 +36,33 @@ struct mailbox {
     void *data;
 };
 
-struct letter {
+struct datagram {
     nng_msg *message;
     size_t used;
-    struct letter *next;
+    struct datagram *next;
 };
 
-struct line {
+struct mail_connection {
     struct work flush; /* first */
     struct watch room;
     nng_socket socket;
     nng_dialer dialer;
     struct loop *loop;
-    size_t letter_max, head_size;
-    void (*stamp)(void *data, uint32_t number, uint8_t *head);
+    size_t datagram_max, header_size;
+    void (*stamp)(void *data, uint32_t number, uint8_t *header);
     void *data;
-    uint32_t sent; /* letters since it was cleared */
+    uint32_t sent; /* datagrams since it was cleared */
     size_t waiting;
-    struct letter *first, *last;
+    struct datagram *first, *last;
 };
 
-static bool refused(const char *what, const char *address, int error, struct status *st)
+static bool mailbox_refused(const char *what, const char *address, int error, struct status *st)
 {
     return fail(st, UNAVAILABLE, "%s %s: %s", what, address, nng_strerror(error));
 }
 
-/* ---- letters that came ------------------------------------------------------------------------------------------- */
+/* ---- datagrams that came -------------------------------------------------------------------------------------------
+ */
 
 const uint8_t *mail_take(struct mail *mail, size_t size)
 {
@@ -94,7 +95,7 @@ void mail_free(struct mail *mail)
 
 /* ---- the end that takes ------------------------------------------------------------------------------------------ */
 
-struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t letter_max, struct status *st)
+struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t datagram_max, struct status *st)
 {
     struct mailbox *mailbox = calloc(1, sizeof *mailbox);
     if (!mailbox)
@@ -106,7 +107,7 @@ struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, si
     }
     int error = nng_pull0_open(&mailbox->socket);
     if (!error)
-        error = nng_socket_set_size(mailbox->socket, NNG_OPT_RECVMAXSZ, letter_max);
+        error = nng_socket_set_size(mailbox->socket, NNG_OPT_RECVMAXSZ, datagram_max);
     if (!error)
         error = nng_listener_create(&mailbox->listener, mailbox->socket, address);
     if (!error && config)
@@ -115,7 +116,7 @@ struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, si
         error = nng_listener_start(mailbox->listener, 0);
     if (!error)
         return mailbox;
-    refused("no mailbox at", address, error, st);
+    mailbox_refused("no mailbox at", address, error, st);
     free(mailbox);
     return NULL;
 }
@@ -126,7 +127,7 @@ bool mailbox_renew(struct mailbox *mailbox, const char *address, const struct ma
     if (!mail_tls_read(address, tls, NNG_TLS_MODE_SERVER, &config, st))
         return false;
     int error = nng_listener_set_ptr(mailbox->listener, NNG_OPT_TLS_CONFIG, config);
-    return error == 0 || refused("no new certificate at", address, error, st);
+    return error == 0 || mailbox_refused("no new certificate at", address, error, st);
 }
 
 int mailbox_port(const struct mailbox *mailbox)
@@ -137,10 +138,10 @@ int mailbox_port(const struct mailbox *mailbox)
     return ntohs(address.s_family == NNG_AF_INET6 ? address.s_in6.sa_port : address.s_in.sa_port);
 }
 
-static void letters_came(struct watch *watch, uint32_t events)
+static void datagrams_came(struct watch *watch, uint32_t events)
 {
     struct mailbox *mailbox = (struct mailbox *)watch;
-    for (int i = 0; i < LETTERS_A_VISIT; i++) {
+    for (int i = 0; i < DATAGRAMS_A_VISIT; i++) {
         nng_msg *message;
         int error = nng_recvmsg(mailbox->socket, &message, NNG_FLAG_NONBLOCK);
         if (error == NNG_EAGAIN)
@@ -154,13 +155,13 @@ static void letters_came(struct watch *watch, uint32_t events)
     }
 }
 
-bool mailbox_attend(struct mailbox *mailbox, struct loop *loop, mailbox_received *received, void *data)
+bool mailbox_attach(struct mailbox *mailbox, struct loop *loop, mailbox_received *received, void *data)
 {
     int fd = -1;
     mailbox->loop = loop;
     mailbox->received = received;
     mailbox->data = data;
-    mailbox->watch.ready = letters_came;
+    mailbox->watch.ready = datagrams_came;
     return nng_socket_get_int(mailbox->socket, NNG_OPT_RECVFD, &fd) == 0 &&
            loop_watch(loop, &mailbox->watch, fd, EPOLLIN);
 }
@@ -175,177 +176,183 @@ void mailbox_leave(struct mailbox **mailbox)
 
 /* ---- the end that writes ----------------------------------------------------------------------------------------- */
 
-/* Of lines that could not be opened, by their loops: as none is closed, the next one takes it. */
+/* Of connections that could not be opened, by their loops: as none is closed, the next one takes it. */
 static atomic_uint spare_sockets[LOOPS_MAX];
 
-static int take_socket(struct line *line)
+static int take_socket(struct mail_connection *connection)
 {
-    line->socket.id = atomic_exchange(&spare_sockets[loop_index(line->loop)], 0);
-    return line->socket.id ? 0 : nng_push0_open(&line->socket);
+    connection->socket.id = atomic_exchange(&spare_sockets[loop_index(connection->loop)], 0);
+    return connection->socket.id ? 0 : nng_push0_open(&connection->socket);
 }
 
-/* Within a process the other end is there, and the line with it; over a network it is tried again and again. */
-static int dial(struct line *line, const struct line_options *options, nng_tls_config *config)
+/* Within a process the other end is there, and the connection with it; over a network it is tried again and again. */
+static int dial(struct mail_connection *connection, const struct mail_connection_options *options,
+                nng_tls_config *config)
 {
-    bool far = strncmp(options->address, "inproc:", 7) != 0;
-    int error = nng_dialer_create(&line->dialer, line->socket, options->address);
+    bool remote = strncmp(options->address, "inproc:", 7) != 0;
+    int error = nng_dialer_create(&connection->dialer, connection->socket, options->address);
     if (!error && config)
-        error = nng_dialer_set_ptr(line->dialer, NNG_OPT_TLS_CONFIG, config);
-    if (!error && far)
-        error = nng_dialer_set_ms(line->dialer, NNG_OPT_RECONNMINT, RECONNECT_FIRST_MS);
-    if (!error && far)
-        error = nng_dialer_set_ms(line->dialer, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
-    return error ? error : nng_dialer_start(line->dialer, far ? NNG_FLAG_NONBLOCK : 0);
+        error = nng_dialer_set_ptr(connection->dialer, NNG_OPT_TLS_CONFIG, config);
+    if (!error && remote)
+        error = nng_dialer_set_ms(connection->dialer, NNG_OPT_RECONNMINT, RECONNECT_FIRST_MS);
+    if (!error && remote)
+        error = nng_dialer_set_ms(connection->dialer, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
+    return error ? error : nng_dialer_start(connection->dialer, remote ? NNG_FLAG_NONBLOCK : 0);
 }
 
-struct line *line_open(struct loop *loop, const struct line_options *options, struct status *st)
+struct mail_connection *mail_connection_open(struct loop *loop, const struct mail_connection_options *options,
+                                             struct status *st)
 {
-    struct line *line = calloc(1, sizeof *line);
-    if (!line)
-        fatal("orchestrator.memory", "no memory for a line");
-    *line = (struct line){.loop = loop,
-                          .letter_max = options->letter_max,
-                          .head_size = options->head_size,
-                          .stamp = options->stamp,
-                          .data = options->data};
+    struct mail_connection *connection = calloc(1, sizeof *connection);
+    if (!connection)
+        fatal("orchestrator.memory", "no memory for a connection");
+    *connection = (struct mail_connection){.loop = loop,
+                                           .datagram_max = options->datagram_max,
+                                           .header_size = options->header_size,
+                                           .stamp = options->stamp,
+                                           .data = options->data};
     nng_tls_config *config;
     if (!mail_tls_read(options->address, options->tls, NNG_TLS_MODE_CLIENT, &config, st)) {
-        free(line);
+        free(connection);
         return NULL;
     }
-    int error = take_socket(line);
+    int error = take_socket(connection);
     if (!error)
-        error = dial(line, options, config);
+        error = dial(connection, options, config);
     if (!error)
-        return line;
-    refused("no line to", options->address, error, st);
-    atomic_store(&spare_sockets[loop_index(loop)], line->socket.id);
-    free(line);
+        return connection;
+    mailbox_refused("no connection to", options->address, error, st);
+    atomic_store(&spare_sockets[loop_index(loop)], connection->socket.id);
+    free(connection);
     return NULL;
 }
 
-bool line_renew(struct line *line, const char *address, const struct mail_tls *tls, struct status *st)
+bool mail_connection_renew(struct mail_connection *connection, const char *address, const struct mail_tls *tls,
+                           struct status *st)
 {
     nng_tls_config *config;
     if (!mail_tls_read(address, tls, NNG_TLS_MODE_CLIENT, &config, st))
         return false;
-    int error = nng_dialer_set_ptr(line->dialer, NNG_OPT_TLS_CONFIG, config);
-    return error == 0 || refused("no new certificate for", address, error, st);
+    int error = nng_dialer_set_ptr(connection->dialer, NNG_OPT_TLS_CONFIG, config);
+    return error == 0 || mailbox_refused("no new certificate for", address, error, st);
 }
 
-static void drop_first(struct line *line)
+static void mailbox_drop_first(struct mail_connection *connection)
 {
-    struct letter *letter = line->first;
-    line->first = letter->next;
-    if (!line->first)
-        line->last = NULL;
-    line->waiting -= letter->used;
-    if (letter->message)
-        nng_msg_free(letter->message);
-    free(letter);
+    struct datagram *datagram = connection->first;
+    connection->first = datagram->next;
+    if (!connection->first)
+        connection->last = NULL;
+    connection->waiting -= datagram->used;
+    if (datagram->message)
+        nng_msg_free(datagram->message);
+    free(datagram);
 }
 
-void line_clear(struct line *line)
+void mail_connection_clear(struct mail_connection *connection)
 {
-    while (line->first)
-        drop_first(line);
-    line->sent = 0;
+    while (connection->first)
+        mailbox_drop_first(connection);
+    connection->sent = 0;
 }
 
-void line_close(struct line **line_pointer)
+void mail_connection_close(struct mail_connection **connection_pointer)
 {
-    struct line *line = *line_pointer;
-    if (!line)
+    struct mail_connection *connection = *connection_pointer;
+    if (!connection)
         return;
-    *line_pointer = NULL;
-    loop_undefer(line->loop, &line->flush);
-    loop_unwatch(line->loop, &line->room);
-    line_clear(line);
-    free(line);
+    *connection_pointer = NULL;
+    loop_undefer(connection->loop, &connection->flush);
+    loop_unwatch(connection->loop, &connection->room);
+    mail_connection_clear(connection);
+    free(connection);
 }
 
 static void there_is_room(struct watch *watch, uint32_t events)
 {
-    struct line *line = OWNER_OF(watch, struct line, room);
-    loop_unwatch(line->loop, watch);
-    loop_defer(line->loop, &line->flush);
+    struct mail_connection *connection = CONTAINER_OF(watch, struct mail_connection, room);
+    loop_unwatch(connection->loop, watch);
+    loop_defer(connection->loop, &connection->flush);
 }
 
-static void await_room(struct line *line)
+static void await_room(struct mail_connection *connection)
 {
     int fd = -1;
-    line->room.ready = there_is_room;
-    if (nng_socket_get_int(line->socket, NNG_OPT_SENDFD, &fd) != 0 || !loop_watch(line->loop, &line->room, fd, EPOLLIN))
-        log_error("fanout.line", "a line that is full cannot be watched; what waits goes with the next message");
+    connection->room.ready = there_is_room;
+    if (nng_socket_get_int(connection->socket, NNG_OPT_SENDFD, &fd) != 0 ||
+        !loop_watch(connection->loop, &connection->room, fd, EPOLLIN))
+        log_error("fanout.connection",
+                  "a connection that is full cannot be watched; what waits goes with the next message");
 }
 
-static void flush(struct work *work)
+static void mailbox_flush(struct work *work)
 {
-    struct line *line = (struct line *)work;
-    while (line->first) {
-        struct letter *letter = line->first;
-        nng_msg_chop(letter->message, nng_msg_len(letter->message) - letter->used);
-        line->stamp(line->data, line->sent, nng_msg_body(letter->message));
-        int error = nng_sendmsg(line->socket, letter->message, NNG_FLAG_NONBLOCK);
+    struct mail_connection *connection = (struct mail_connection *)work;
+    while (connection->first) {
+        struct datagram *datagram = connection->first;
+        nng_msg_chop(datagram->message, nng_msg_len(datagram->message) - datagram->used);
+        connection->stamp(connection->data, connection->sent, nng_msg_body(datagram->message));
+        int error = nng_sendmsg(connection->socket, datagram->message, NNG_FLAG_NONBLOCK);
         if (error == NNG_EAGAIN) {
-            await_room(line);
+            await_room(connection);
             return;
         }
         if (error)
-            log_error("fanout.line", "a letter of %zu bytes was not sent: %s", letter->used, nng_strerror(error));
+            log_error("fanout.connection", "a datagram of %zu bytes was not sent: %s", datagram->used,
+                      nng_strerror(error));
         else
-            letter->message = NULL; /* it is nng's now */
-        line->sent++;
-        drop_first(line);
+            datagram->message = NULL; /* it is nng's now */
+        connection->sent++;
+        mailbox_drop_first(connection);
     }
 }
 
-static struct letter *add_letter(struct line *line, size_t size)
+static struct datagram *add_datagram(struct mail_connection *connection, size_t size)
 {
-    struct letter *letter = calloc(1, sizeof *letter);
-    if (!letter || nng_msg_alloc(&letter->message, size > LETTER_FIRST ? size : LETTER_FIRST) != 0)
-        fatal("orchestrator.memory", "no memory for a letter of %zu bytes", size);
-    letter->used = line->head_size;
-    line->waiting += line->head_size;
-    if (line->last)
-        line->last->next = letter;
+    struct datagram *datagram = calloc(1, sizeof *datagram);
+    if (!datagram || nng_msg_alloc(&datagram->message, size > DATAGRAM_FIRST ? size : DATAGRAM_FIRST) != 0)
+        fatal("orchestrator.memory", "no memory for a datagram of %zu bytes", size);
+    datagram->used = connection->header_size;
+    connection->waiting += connection->header_size;
+    if (connection->last)
+        connection->last->next = datagram;
     else
-        line->first = letter;
-    return line->last = letter;
+        connection->first = datagram;
+    return connection->last = datagram;
 }
 
-static void make_room(struct letter *letter, size_t size)
+static void mailbox_make_room(struct datagram *datagram, size_t size)
 {
-    size_t room = nng_msg_len(letter->message);
-    if (letter->used + size <= room)
+    size_t room = nng_msg_len(datagram->message);
+    if (datagram->used + size <= room)
         return;
-    while (room < letter->used + size)
+    while (room < datagram->used + size)
         room *= 2;
-    if (nng_msg_realloc(letter->message, room) != 0)
-        fatal("orchestrator.memory", "no memory for a letter of %zu bytes", room);
+    if (nng_msg_realloc(datagram->message, room) != 0)
+        fatal("orchestrator.memory", "no memory for a datagram of %zu bytes", room);
 }
 
-uint8_t *line_reserve(struct line *line, size_t size)
+uint8_t *mail_connection_reserve(struct mail_connection *connection, size_t size)
 {
     size_t whole = NUMBER_SIZE + size;
     uint32_t number = (uint32_t)size;
-    if (size > line->letter_max - line->head_size - NUMBER_SIZE)
+    if (size > connection->datagram_max - connection->header_size - NUMBER_SIZE)
         return NULL;
-    struct letter *letter = line->last;
-    if (!letter || letter->used + whole > line->letter_max)
-        letter = add_letter(line, line->head_size + whole);
-    make_room(letter, whole);
-    uint8_t *at = (uint8_t *)nng_msg_body(letter->message) + letter->used;
+    struct datagram *datagram = connection->last;
+    if (!datagram || datagram->used + whole > connection->datagram_max)
+        datagram = add_datagram(connection, connection->header_size + whole);
+    mailbox_make_room(datagram, whole);
+    uint8_t *at = (uint8_t *)nng_msg_body(datagram->message) + datagram->used;
     memcpy(at, &number, NUMBER_SIZE);
-    letter->used += whole;
-    line->waiting += whole;
-    line->flush.run = flush;
-    if (!line->room.slot)
-        loop_defer(line->loop, &line->flush);
+    datagram->used += whole;
+    connection->waiting += whole;
+    connection->flush.run = mailbox_flush;
+    if (!connection->room.slot)
+        loop_defer(connection->loop, &connection->flush);
     return at + NUMBER_SIZE;
 }
 
-size_t line_waiting(const struct line *line)
+size_t mail_connection_waiting(const struct mail_connection *connection)
 {
-    return line->waiting;
+    return connection->waiting;
 }

@@ -31,7 +31,7 @@ static bool read_pem(const char *path, struct buffer *text, struct status *st)
                            : fail(st, INVALID_ARGUMENT, "mail over TLS needs a certificate, its key and authorities");
 }
 
-static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct status *st)
+static bool mailbox_tls_fill(nng_tls_config *config, const struct mail_tls *tls, struct status *st)
 {
     struct buffer certificate, key, authorities;
     bool read = read_pem(tls->certificate, &certificate, st);
@@ -51,7 +51,7 @@ static bool fill(nng_tls_config *config, const struct mail_tls *tls, struct stat
     return read && !error && !second;
 }
 
-static bool has_name(const struct mail_tls *tls)
+static bool mailbox_tls_has_name(const struct mail_tls *tls)
 {
     return tls && tls->name && *tls->name;
 }
@@ -68,7 +68,8 @@ bool mail_names(const char *address, const struct mail_tls *tls, struct status *
     char host[MAIL_ADDRESS_MAX];
     struct in_addr number;
     host_of(address, host);
-    return !mail_is_tls(address) || has_name(tls) || (*host != '[' && inet_pton(AF_INET, host, &number) != 1) ||
+    return !mail_is_tls(address) || mailbox_tls_has_name(tls) ||
+           (*host != '[' && inet_pton(AF_INET, host, &number) != 1) ||
            fail(st, INVALID_ARGUMENT,
                 "the host of %s is a number, with which no certificate's name is compared: set peers.tls.name",
                 address);
@@ -79,11 +80,11 @@ static void expect_name(nng_tls_config *config, const char *address, const struc
 {
     char host[MAIL_ADDRESS_MAX];
     host_of(address, host);
-    nng_tls_config_server_name(config, has_name(tls) ? tls->name : host);
+    nng_tls_config_server_name(config, mailbox_tls_has_name(tls) ? tls->name : host);
 }
 
 /* One of nng's threads may be about to take the one that another is replaced by, and does not hold it yet. */
-static void keep(nng_tls_config *config)
+static void mailbox_tls_keep(nng_tls_config *config)
 {
     struct kept *kept = malloc(sizeof *kept);
     if (!kept)
@@ -109,8 +110,8 @@ bool mail_tls_read(const char *address, const struct mail_tls *tls, nng_tls_mode
     nng_tls_config_auth_mode(*config, NNG_TLS_AUTH_MODE_REQUIRED);
     if (mode == NNG_TLS_MODE_CLIENT)
         expect_name(*config, address, tls);
-    if (fill(*config, tls, st)) {
-        keep(*config);
+    if (mailbox_tls_fill(*config, tls, st)) {
+        mailbox_tls_keep(*config);
         return true;
     }
     nng_tls_config_free(*config);

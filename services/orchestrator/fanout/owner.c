@@ -13,83 +13,83 @@
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-static void grow(struct station *station)
+static void owner_grow(struct fanout_endpoint *endpoint)
 {
-    uint32_t room = station->place_count ? 2 * station->place_count : PLACES_FIRST;
-    station->places = realloc(station->places, room * sizeof(*station->places));
-    station->uses = realloc(station->uses, room * sizeof *station->uses);
-    station->free_places = realloc(station->free_places, room * sizeof *station->free_places);
-    if (!station->places || !station->uses || !station->free_places)
+    uint32_t room = endpoint->place_count ? 2 * endpoint->place_count : PLACES_FIRST;
+    endpoint->places = realloc(endpoint->places, room * sizeof(*endpoint->places));
+    endpoint->uses = realloc(endpoint->uses, room * sizeof *endpoint->uses);
+    endpoint->free_places = realloc(endpoint->free_places, room * sizeof *endpoint->free_places);
+    if (!endpoint->places || !endpoint->uses || !endpoint->free_places)
         fatal("orchestrator.memory", "no memory for %u attempts", room);
-    for (uint32_t place = room; place-- > station->place_count;) {
-        station->places[place] = NULL;
-        station->uses[place] = 0;
-        station->free_places[station->free_count++] = place;
+    for (uint32_t place = room; place-- > endpoint->place_count;) {
+        endpoint->places[place] = NULL;
+        endpoint->uses[place] = 0;
+        endpoint->free_places[endpoint->free_count++] = place;
     }
-    station->place_count = room;
+    endpoint->place_count = room;
 }
 
-static void enter(struct station *station, struct dispatch *dispatch)
+static void owner_enter(struct fanout_endpoint *endpoint, struct dispatch *dispatch)
 {
-    if (!station->free_count)
-        grow(station);
-    uint32_t place = station->free_places[--station->free_count];
-    station->places[place] = dispatch;
-    dispatch->number = (uint64_t)++station->uses[place] << 32 | place;
-    station->away++;
-    dispatch->worker->away++;
-    atomic_fetch_add_explicit(&station->fanout->away, 1, memory_order_relaxed);
-    station_note(station, FANOUT_AWAY, 1);
+    if (!endpoint->free_count)
+        owner_grow(endpoint);
+    uint32_t place = endpoint->free_places[--endpoint->free_count];
+    endpoint->places[place] = dispatch;
+    dispatch->number = (uint64_t)++endpoint->uses[place] << 32 | place;
+    endpoint->dispatched++;
+    dispatch->worker->dispatched++;
+    atomic_fetch_add_explicit(&endpoint->fanout->dispatched, 1, memory_order_relaxed);
+    fanout_endpoint_note(endpoint, FANOUT_DISPATCHED, 1);
 }
 
-static void leave(struct dispatch *dispatch)
+static void owner_leave(struct dispatch *dispatch)
 {
-    struct station *station = dispatch->station;
+    struct fanout_endpoint *endpoint = dispatch->endpoint;
     uint32_t place = (uint32_t)dispatch->number;
-    station->places[place] = NULL;
-    station->free_places[station->free_count++] = place;
+    endpoint->places[place] = NULL;
+    endpoint->free_places[endpoint->free_count++] = place;
     dispatch->number = 0;
-    station->away--;
-    dispatch->worker->away--;
-    atomic_fetch_sub_explicit(&station->fanout->away, 1, memory_order_release);
-    station_note(station, FANOUT_AWAY, -1);
+    endpoint->dispatched--;
+    dispatch->worker->dispatched--;
+    atomic_fetch_sub_explicit(&endpoint->fanout->dispatched, 1, memory_order_release);
+    fanout_endpoint_note(endpoint, FANOUT_DISPATCHED, -1);
 }
 
-static struct dispatch *find(const struct station *station, uint64_t number)
+static struct dispatch *owner_find(const struct fanout_endpoint *endpoint, uint64_t number)
 {
     uint32_t place = (uint32_t)number;
-    if (place >= station->place_count || !station->places[place] || station->places[place]->number != number)
+    if (place >= endpoint->place_count || !endpoint->places[place] || endpoint->places[place]->number != number)
         return NULL;
-    return station->places[place];
+    return endpoint->places[place];
 }
 
 /* ---- giving ------------------------------------------------------------------------------------------------------ */
 
 static bool may_be_given(const struct peer *peer)
 {
-    return peer->asked && !peer->barred && peer->silent < SILENT_BEATS_MAX &&
-           !(peer->line && line_waiting(peer->line) > WAITING_MAX);
+    return peer->asked && !peer->barred && peer->missed_beats < MISSED_BEATS_MAX &&
+           !(peer->connection && mail_connection_waiting(peer->connection) > WAITING_MAX);
 }
 
-static struct peer *least_laden_of(struct station *station, unsigned from, unsigned to)
+static struct peer *least_laden_of(struct fanout_endpoint *endpoint, unsigned from, unsigned to)
 {
     struct peer *best = NULL;
     for (unsigned i = from; i < to; i++) {
-        struct peer *peer = &station->peers[i];
-        if (may_be_given(peer) && (!best || peer->away < best->away))
+        struct peer *peer = &endpoint->peers[i];
+        if (may_be_given(peer) && (!best || peer->dispatched < best->dispatched))
             best = peer;
     }
-    return best && best->away < station->at_home + station->guests ? best : NULL;
+    return best && best->dispatched < endpoint->local_attempts + endpoint->remote_attempts ? best : NULL;
 }
 
-/* A far peer costs more than a near peer. */
-static struct peer *least_laden(struct station *station)
+/* A remote peer costs more than a peer of this process. */
+static struct peer *least_laden(struct fanout_endpoint *endpoint)
 {
-    unsigned near = station->fanout->options.loop_count;
-    if (station->at_home + station->guests < FANOUT_HOME_FIRST)
+    unsigned near = endpoint->fanout->options.loop_count;
+    if (endpoint->local_attempts + endpoint->remote_attempts < FANOUT_LOCAL_FIRST)
         return NULL;
-    struct peer *best = least_laden_of(station, 0, near);
-    return best ? best : least_laden_of(station, near, station->peer_count);
+    struct peer *best = least_laden_of(endpoint, 0, near);
+    return best ? best : least_laden_of(endpoint, near, endpoint->peer_count);
 }
 
 static bool write_attempt(struct dispatch *dispatch, const Renga__V1__RunNodeRequest *request, int64_t deadline_ns,
@@ -118,23 +118,23 @@ static bool write_attempt(struct dispatch *dispatch, const Renga__V1__RunNodeReq
 bool fanout_send(struct fanout *fanout, struct loop *loop, struct dispatch *dispatch,
                  const Renga__V1__RunNodeRequest *request, int64_t deadline_ns, const struct trace_context *trace)
 {
-    struct station *station = fanout ? &fanout->stations[loop_index(loop)] : NULL;
-    struct peer *worker = station ? least_laden(station) : NULL;
+    struct fanout_endpoint *endpoint = fanout ? &fanout->endpoints[loop_index(loop)] : NULL;
+    struct peer *worker = endpoint ? least_laden(endpoint) : NULL;
     if (!worker)
         return false;
-    dispatch->station = station;
+    dispatch->endpoint = endpoint;
     dispatch->worker = worker;
     dispatch->lost = dispatch->recalled = false;
     dispatch->spent = NULL;
-    enter(station, dispatch);
+    owner_enter(endpoint, dispatch);
     if (!write_attempt(dispatch, request, deadline_ns, trace)) {
-        leave(dispatch);
+        owner_leave(dispatch);
         return false;
     }
     worker->asked--;
-    station_note(station, FANOUT_SENT, 1);
-    station_note(station, FANOUT_FAR_SENT, worker->far != NULL);
-    station_wake(station);
+    fanout_endpoint_note(endpoint, FANOUT_SENT, 1);
+    fanout_endpoint_note(endpoint, FANOUT_REMOTE_SENT, worker->remote != NULL);
+    fanout_endpoint_wake(endpoint);
     return true;
 }
 
@@ -158,29 +158,29 @@ void fanout_recall(struct dispatch *dispatch)
 
 void owner_take_over(struct peer *worker, const char *why)
 {
-    struct station *station = worker->station;
+    struct fanout_endpoint *endpoint = worker->endpoint;
     struct status st = {0};
     char name[64];
     fail(&st, UNAVAILABLE, "%s, which had the node at work, %s", peer_name(worker, name), why);
-    if (worker->away)
-        log_warn("fanout.taken_over", "%s %s; its %u attempts are taken over", name, why, worker->away);
-    for (uint32_t place = 0; place < station->place_count && worker->away; place++) {
-        struct dispatch *dispatch = station->places[place];
+    if (worker->dispatched)
+        log_warn("fanout.taken_over", "%s %s; its %u attempts are taken over", name, why, worker->dispatched);
+    for (uint32_t place = 0; place < endpoint->place_count && worker->dispatched; place++) {
+        struct dispatch *dispatch = endpoint->places[place];
         if (!dispatch || dispatch->worker != worker)
             continue;
         write_cancel(worker, dispatch->number);
-        leave(dispatch);
+        owner_leave(dispatch);
         dispatch->lost = true;
-        station_note(station, FANOUT_TAKEN_OVER, 1);
+        fanout_endpoint_note(endpoint, FANOUT_TAKEN_OVER, 1);
         dispatch->owner->ended(dispatch, NULL, &st);
     }
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static void end(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *response, const struct status *st)
+static void owner_end(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *response, const struct status *st)
 {
-    leave(dispatch);
+    owner_leave(dispatch);
     dispatch->owner->ended(dispatch, response, st);
 }
 
@@ -195,21 +195,21 @@ static void end_failed(struct dispatch *dispatch, const Renga__V1__FanoutFailure
         dispatch->lost = true;
         dispatch->worker->barred = BARRED_BEATS;
     }
-    end(dispatch, NULL, &st);
+    owner_end(dispatch, NULL, &st);
 }
 
 void owner_received(struct peer *worker, const FanoutMessage *message)
 {
-    struct station *station = worker->station;
-    struct dispatch *dispatch = find(station, message->attempt);
+    struct fanout_endpoint *endpoint = worker->endpoint;
+    struct dispatch *dispatch = owner_find(endpoint, message->attempt);
     if (!dispatch || dispatch->worker != worker) {
-        station_note(station, FANOUT_LATE, 1);
+        fanout_endpoint_note(endpoint, FANOUT_LATE, 1);
         return;
     }
     if (message->what_case == RENGA__V1__FANOUT_MESSAGE__WHAT_FAILED)
         end_failed(dispatch, message->failed);
     else if (message->event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT)
-        end(dispatch, message->event->result, NULL);
+        owner_end(dispatch, message->event->result, NULL);
     else if (!dispatch->recalled)
         dispatch->owner->came(dispatch, message->event);
 }

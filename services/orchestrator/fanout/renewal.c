@@ -1,7 +1,7 @@
-/* Certificates are replaced while an orchestrator runs, long before they end: each station looks at its files now and
- * then, the first one also at those of the port. Files that do not hold together, half replaced, wait for the next
+/* Certificates are replaced while an orchestrator runs, long before they end: each endpoint looks at its files now and
+ * then, the first one also at those of the listener. Files that do not hold together, half replaced, wait for the next
  * look. */
-#include "far.h"
+#include "remote_peer.h"
 
 #include "base/log.h"
 #include "rpc/tls_files.h"
@@ -11,7 +11,7 @@
 #define LOOK_BEATS 4 /* beats between two looks */
 
 struct renewal {
-    struct rpc_tls_files *port, *lines; /* NULL: never read yet, or not over TLS */
+    struct rpc_tls_files *listener, *connections; /* NULL: never read yet, or not over TLS */
     unsigned rest;
 };
 
@@ -24,49 +24,50 @@ static bool is_new(struct rpc_tls_files **files, const struct mail_tls *tls)
     if (!tls || !tls->certificate || !tls->key || !tls->authorities)
         return false;
     *files = rpc_tls_files_open(&(struct rpc_tls){tls->certificate, tls->key, tls->authorities, true}, &st);
-    return *files != NULL; /* else whoever opens a line says why */
+    return *files != NULL; /* else whoever opens a connection says why */
 }
 
-static void renew_lines(struct station *station)
+static void renew_connections(struct fanout_endpoint *endpoint)
 {
     struct status st = {0};
-    for (unsigned i = 0; i < station->route_count; i++) {
-        struct route *route = &station->routes[i];
-        bool over_tls = route->line && mail_is_tls(route->address);
-        if (over_tls && !line_renew(route->line, route->address, station->fanout->options.client, &st))
-            log_warn("fanout.certificate", "loop %u keeps its old certificates: %s", station->index, st.text);
+    for (unsigned i = 0; i < endpoint->route_count; i++) {
+        struct route *route = &endpoint->routes[i];
+        bool over_tls = route->connection && mail_is_tls(route->address);
+        if (over_tls &&
+            !mail_connection_renew(route->connection, route->address, endpoint->fanout->options.client, &st))
+            log_warn("fanout.certificate", "loop %u keeps its old certificates: %s", endpoint->index, st.text);
     }
 }
 
-void renewal_look(struct station *station)
+void renewal_look(struct fanout_endpoint *endpoint)
 {
-    const struct fanout_options *options = &station->fanout->options;
-    struct renewal *renewal = station->renewal;
+    const struct fanout_options *options = &endpoint->fanout->options;
+    struct renewal *renewal = endpoint->renewal;
     if (renewal->rest) {
         renewal->rest--;
         return;
     }
     renewal->rest = LOOK_BEATS - 1;
-    if (is_new(&renewal->lines, options->client))
-        renew_lines(station);
-    if (station->index == 0 && mail_is_tls(fanout_port(station->fanout)->address) &&
-        is_new(&renewal->port, options->server))
-        port_renew(station->fanout);
+    if (is_new(&renewal->connections, options->client))
+        renew_connections(endpoint);
+    if (endpoint->index == 0 && mail_is_tls(fanout_member_row(endpoint->fanout)->address) &&
+        is_new(&renewal->listener, options->server))
+        fanout_listener_renew(endpoint->fanout);
 }
 
-void renewal_open(struct station *station)
+void renewal_open(struct fanout_endpoint *endpoint)
 {
-    station->renewal = calloc(1, sizeof *station->renewal);
-    if (!station->renewal)
-        fatal("orchestrator.memory", "no memory for the certificates of loop %u", station->index);
+    endpoint->renewal = calloc(1, sizeof *endpoint->renewal);
+    if (!endpoint->renewal)
+        fatal("orchestrator.memory", "no memory for the certificates of loop %u", endpoint->index);
 }
 
-void renewal_close(struct station *station)
+void renewal_close(struct fanout_endpoint *endpoint)
 {
-    if (!station->renewal)
+    if (!endpoint->renewal)
         return;
-    rpc_tls_files_close(&station->renewal->port);
-    rpc_tls_files_close(&station->renewal->lines);
-    free(station->renewal);
-    station->renewal = NULL;
+    rpc_tls_files_close(&endpoint->renewal->listener);
+    rpc_tls_files_close(&endpoint->renewal->connections);
+    free(endpoint->renewal);
+    endpoint->renewal = NULL;
 }

@@ -1,12 +1,12 @@
-/* The side that has hands. The events of an attempt of another loop are written to that loop; the kind itself runs
+/* The side that has slots. The events of an attempt of another loop are written to that loop; the kind itself runs
  * here as for an attempt of our own. */
 #include "fanout_priv.h"
-#include "far.h"
+#include "remote_peer.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "graph/agents.h"
-#include "thinking/usage.h"
+#include "model_task/usage.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,41 +20,43 @@
 /* Hands that are offered count as full: the attempts for them may be on their way. */
 unsigned worker_offered(const struct peer *owner)
 {
-    unsigned share = owner->station->far_share;
-    return owner->far && owner->offered > share ? share : owner->offered;
+    unsigned share = owner->endpoint->remote_share;
+    return owner->remote && owner->offered > share ? share : owner->offered;
 }
 
-static unsigned hands_missing(const struct peer *owner)
+static unsigned slots_missing(const struct peer *owner)
 {
-    const struct station *station = owner->station;
-    unsigned share = owner->far ? station->far_share : station->share, has = owner->offered + owner->guests;
-    unsigned full = station->at_home + station->guests + (owner->far ? station->far_offered : station->offered);
-    if (!owner->neighbour || full >= FANOUT_HANDS || has >= share ||
-        (owner->far && (!far_is_open(owner) || atomic_load(&station->fanout->resting))))
+    const struct fanout_endpoint *endpoint = owner->endpoint;
+    unsigned share = owner->remote ? endpoint->remote_share : endpoint->share,
+             has = owner->offered + owner->remote_attempts;
+    unsigned full = endpoint->local_attempts + endpoint->remote_attempts +
+                    (owner->remote ? endpoint->remote_offered : endpoint->offered);
+    if (!owner->neighbour || full >= FANOUT_SLOTS || has >= share ||
+        (owner->remote && (!remote_peer_is_open(owner) || atomic_load(&endpoint->fanout->draining))))
         return 0;
-    unsigned missing = share - has, idle = FANOUT_HANDS - full;
+    unsigned missing = share - has, idle = FANOUT_SLOTS - full;
     return missing < idle ? missing : idle;
 }
 
-static unsigned *offered_by(struct station *station, const struct peer *owner)
+static unsigned *offered_by(struct fanout_endpoint *endpoint, const struct peer *owner)
 {
-    return owner->far ? &station->far_offered : &station->offered;
+    return owner->remote ? &endpoint->remote_offered : &endpoint->offered;
 }
 
-unsigned worker_hands(struct peer *owner)
+unsigned worker_slots(struct peer *owner)
 {
-    unsigned hands = hands_missing(owner);
-    owner->offered += hands;
-    *offered_by(owner->station, owner) += hands;
-    return hands;
+    unsigned slots = slots_missing(owner);
+    owner->offered += slots;
+    *offered_by(owner->endpoint, owner) += slots;
+    return slots;
 }
 
-/* An attempt for an offered hand has arrived, or the offer was not sent. */
-void worker_unoffer(struct peer *owner, unsigned hands)
+/* An attempt for an offered slot has arrived, or the offer was not sent. */
+void worker_unoffer(struct peer *owner, unsigned slots)
 {
-    unsigned *offered = offered_by(owner->station, owner), before = worker_offered(owner);
-    assert(owner->offered >= hands && *offered >= before);
-    owner->offered -= hands;
+    unsigned *offered = offered_by(owner->endpoint, owner), before = worker_offered(owner);
+    assert(owner->offered >= slots && *offered >= before);
+    owner->offered -= slots;
     *offered -= before - worker_offered(owner);
 }
 
@@ -64,89 +66,90 @@ void worker_offer_to(struct peer *owner)
     peer_write(owner, &message);
 }
 
-void worker_offer(struct station *station, bool always)
+void worker_offer(struct fanout_endpoint *endpoint, bool always)
 {
-    for (unsigned i = 0; i < station->peer_count; i++) {
-        struct peer *owner = &station->peers[i];
-        unsigned missing = hands_missing(owner);
-        if (missing && (always || 2 * missing >= (owner->far ? station->far_share : station->share)))
+    for (unsigned i = 0; i < endpoint->peer_count; i++) {
+        struct peer *owner = &endpoint->peers[i];
+        unsigned missing = slots_missing(owner);
+        if (missing && (always || 2 * missing >= (owner->remote ? endpoint->remote_share : endpoint->share)))
             worker_offer_to(owner);
     }
 }
 
-/* ---- guests ------------------------------------------------------------------------------------------------------ */
+/* ---- remote attempts
+ * ------------------------------------------------------------------------------------------------------ */
 
-struct guest *guest_create(void)
+struct remote_attempt *remote_attempt_create(void)
 {
-    struct guest *guest = calloc(1, sizeof *guest);
-    if (!guest)
+    struct remote_attempt *remote_attempt = calloc(1, sizeof *remote_attempt);
+    if (!remote_attempt)
         fatal("orchestrator.memory", "no memory for an attempt");
-    task_init(&guest->task, NULL, NULL);
-    return guest;
+    task_init(&remote_attempt->task, NULL, NULL);
+    return remote_attempt;
 }
 
-void guest_destroy(struct guest **guest_pointer)
+void remote_attempt_destroy(struct remote_attempt **remote_attempt_pointer)
 {
-    struct guest *guest = *guest_pointer;
-    if (!guest)
+    struct remote_attempt *remote_attempt = *remote_attempt_pointer;
+    if (!remote_attempt)
         return;
-    *guest_pointer = NULL;
-    task_fini(&guest->task);
-    free(guest);
+    *remote_attempt_pointer = NULL;
+    task_fini(&remote_attempt->task);
+    free(remote_attempt);
 }
 
-static void enter(struct guest *guest)
+static void worker_enter(struct remote_attempt *remote_attempt)
 {
-    struct peer *owner = guest->owner;
-    struct station *station = guest->station;
-    guest->previous = NULL;
-    guest->next = owner->first_guest;
-    if (guest->next)
-        guest->next->previous = guest;
-    owner->first_guest = guest;
-    owner->guests++;
-    station->guests++;
-    atomic_fetch_add_explicit(&station->fanout->guests, 1, memory_order_relaxed);
-    tally_started(station->fanout->options.tally, station->loop);
-    station_wake(station);
+    struct peer *owner = remote_attempt->owner;
+    struct fanout_endpoint *endpoint = remote_attempt->endpoint;
+    remote_attempt->previous = NULL;
+    remote_attempt->next = owner->first_remote_attempt;
+    if (remote_attempt->next)
+        remote_attempt->next->previous = remote_attempt;
+    owner->first_remote_attempt = remote_attempt;
+    owner->remote_attempts++;
+    endpoint->remote_attempts++;
+    atomic_fetch_add_explicit(&endpoint->fanout->remote_attempts, 1, memory_order_relaxed);
+    runner_metrics_started(endpoint->fanout->options.runner_metrics, endpoint->loop);
+    fanout_endpoint_wake(endpoint);
 }
 
-static void leave(struct guest *guest)
+static void worker_leave(struct remote_attempt *remote_attempt)
 {
-    struct peer *owner = guest->owner;
-    struct station *station = guest->station;
-    if (guest->previous)
-        guest->previous->next = guest->next;
+    struct peer *owner = remote_attempt->owner;
+    struct fanout_endpoint *endpoint = remote_attempt->endpoint;
+    if (remote_attempt->previous)
+        remote_attempt->previous->next = remote_attempt->next;
     else
-        owner->first_guest = guest->next;
-    if (guest->next)
-        guest->next->previous = guest->previous;
-    owner->guests--;
-    station->guests--;
-    if (guest->agent)
-        agent_release(station->fanout->options.agents, guest->agent);
-    atomic_fetch_sub_explicit(&station->fanout->guests, 1, memory_order_release);
+        owner->first_remote_attempt = remote_attempt->next;
+    if (remote_attempt->next)
+        remote_attempt->next->previous = remote_attempt->previous;
+    owner->remote_attempts--;
+    endpoint->remote_attempts--;
+    if (remote_attempt->agent)
+        agent_release(endpoint->fanout->options.agents, remote_attempt->agent);
+    atomic_fetch_sub_explicit(&endpoint->fanout->remote_attempts, 1, memory_order_release);
 }
 
-static void free_if_done(struct guest *guest)
+static void worker_free_if_done(struct remote_attempt *remote_attempt)
 {
-    if (guest->ended && !guest->in_start)
-        guest_destroy(&guest);
+    if (remote_attempt->ended && !remote_attempt->in_start)
+        remote_attempt_destroy(&remote_attempt);
 }
 
 /* ---- events of attempts ------------------------------------------------------------------------------------------ */
 
-static struct guest *guest_of(struct task *task)
+static struct remote_attempt *remote_attempt_of(struct task *task)
 {
-    return OWNER_OF(task, struct guest, task);
+    return CONTAINER_OF(task, struct remote_attempt, task);
 }
 
-static const Renga__V1__RunNodeRequest *guest_request(struct task *task)
+static const Renga__V1__RunNodeRequest *remote_attempt_request(struct task *task)
 {
     return task->request; /* it came with the attempt */
 }
 
-static void write_end(struct peer *owner, uint64_t number, Renga__V1__FanoutFailure *failure)
+static void worker_write_end(struct peer *owner, uint64_t number, Renga__V1__FanoutFailure *failure)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
     message.attempt = number;
@@ -162,7 +165,7 @@ static void write_failure(struct peer *owner, uint64_t number, const struct stat
     failure.message = (char *)(uintptr_t)st->text;
     failure.retry_after_ms = st->retry_after_ms;
     failure.usage = spent;
-    write_end(owner, number, &failure);
+    worker_write_end(owner, number, &failure);
 }
 
 static void write_refusal(struct peer *owner, uint64_t number, const struct status *st)
@@ -171,66 +174,68 @@ static void write_refusal(struct peer *owner, uint64_t number, const struct stat
     failure.code = (int32_t)st->code;
     failure.message = (char *)(uintptr_t)st->text;
     failure.refused = true;
-    write_end(owner, number, &failure);
+    worker_write_end(owner, number, &failure);
 }
 
-static bool write_event(struct guest *guest, Renga__V1__RunNodeEvent *event)
+static bool write_event(struct remote_attempt *remote_attempt, Renga__V1__RunNodeEvent *event)
 {
     FanoutMessage message = RENGA__V1__FANOUT_MESSAGE__INIT;
-    message.attempt = guest->number;
+    message.attempt = remote_attempt->number;
     message.what_case = RENGA__V1__FANOUT_MESSAGE__WHAT_EVENT;
     message.event = event;
-    return peer_write(guest->owner, &message);
+    return peer_write(remote_attempt->owner, &message);
 }
 
-/* Its hand is free again before the owner hears of its end: the message asks for the next attempt. */
-static void guest_finished(struct task *task, const Renga__V1__RunNodeResponse *response)
+/* Its slot is free again before the owner hears of its end: the message asks for the next attempt. */
+static void remote_attempt_finished(struct task *task, const Renga__V1__RunNodeResponse *response)
 {
-    struct guest *guest = guest_of(task);
+    struct remote_attempt *remote_attempt = remote_attempt_of(task);
     struct status st = {0};
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
     event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT;
     event.result = (Renga__V1__RunNodeResponse *)(uintptr_t)response;
-    leave(guest);
-    if (!guest->orphan && !write_event(guest, &event)) {
+    worker_leave(remote_attempt);
+    if (!remote_attempt->orphan && !write_event(remote_attempt, &event)) {
         fail(&st, RESOURCE_EXHAUSTED, "the result has %zu bytes; at most %zu travel between loops",
-             renga__v1__run_node_response__get_packed_size(response), guest->station->fanout->options.message_max);
-        write_failure(guest->owner, guest->number, &st, response->usage);
+             renga__v1__run_node_response__get_packed_size(response),
+             remote_attempt->endpoint->fanout->options.message_max);
+        write_failure(remote_attempt->owner, remote_attempt->number, &st, response->usage);
     }
-    guest->ended = true;
-    free_if_done(guest);
+    remote_attempt->ended = true;
+    worker_free_if_done(remote_attempt);
 }
 
-static void guest_failed(struct task *task, const struct status *status)
+static void remote_attempt_failed(struct task *task, const struct status *status)
 {
-    struct guest *guest = guest_of(task);
-    leave(guest);
-    if (!guest->orphan)
-        write_failure(guest->owner, guest->number, status, usage_is_nothing(&task->spent) ? NULL : &task->spent);
-    guest->ended = true;
-    free_if_done(guest);
+    struct remote_attempt *remote_attempt = remote_attempt_of(task);
+    worker_leave(remote_attempt);
+    if (!remote_attempt->orphan)
+        write_failure(remote_attempt->owner, remote_attempt->number, status,
+                      usage_is_nothing(&task->spent) ? NULL : &task->spent);
+    remote_attempt->ended = true;
+    worker_free_if_done(remote_attempt);
 }
 
 /* Progress events are dropped if the owner does not keep up: the result does not depend on them. */
-static void show(struct guest *guest, Renga__V1__RunNodeEvent *event)
+static void worker_show(struct remote_attempt *remote_attempt, Renga__V1__RunNodeEvent *event)
 {
-    if (guest->cancelled)
+    if (remote_attempt->cancelled)
         return;
-    if (!guest->owner->line || line_waiting(guest->owner->line) <= WAITING_MAX)
-        write_event(guest, event);
+    if (!remote_attempt->owner->connection || mail_connection_waiting(remote_attempt->owner->connection) <= WAITING_MAX)
+        write_event(remote_attempt, event);
     else
-        station_note(guest->station, FANOUT_UNSHOWN, 1);
+        fanout_endpoint_note(remote_attempt->endpoint, FANOUT_UNSHOWN, 1);
 }
 
-static void guest_progress(struct task *task, const char *json)
+static void remote_attempt_progress(struct task *task, const char *json)
 {
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
     event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON;
     event.progress_json = (char *)(uintptr_t)json;
-    show(guest_of(task), &event);
+    worker_show(remote_attempt_of(task), &event);
 }
 
-static void guest_token(struct task *task, const char *text, const char *channel)
+static void remote_attempt_token(struct task *task, const char *text, const char *channel)
 {
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
     Renga__V1__NodeToken token = RENGA__V1__NODE_TOKEN__INIT;
@@ -238,24 +243,25 @@ static void guest_token(struct task *task, const char *text, const char *channel
     token.channel = (char *)(uintptr_t)channel;
     event.event_case = RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN;
     event.token = &token;
-    show(guest_of(task), &event);
+    worker_show(remote_attempt_of(task), &event);
 }
 
-static void guest_alive(struct task *task)
+static void remote_attempt_alive(struct task *task)
 {
     Renga__V1__RunNodeEvent event = RENGA__V1__RUN_NODE_EVENT__INIT;
-    show(guest_of(task), &event); /* only the owner knows whether the time counts: the run may count it, too */
+    worker_show(remote_attempt_of(task),
+                &event); /* only the owner knows whether the time counts: the run may count it, too */
 }
 
 /* ---- queries of attempts ----------------------------------------------------------------------------------------- */
 
-static const struct task_owner guest_ends = {
-    .request = guest_request,
-    .finished = guest_finished,
-    .failed = guest_failed,
-    .progress = guest_progress,
-    .token = guest_token,
-    .alive = guest_alive,
+static const struct task_owner remote_attempt_ends = {
+    .request = remote_attempt_request,
+    .finished = remote_attempt_finished,
+    .failed = remote_attempt_failed,
+    .progress = remote_attempt_progress,
+    .token = remote_attempt_token,
+    .alive = remote_attempt_alive,
 };
 
 static const struct node *node_of(const struct agent *agent, const Renga__V1__NodePosition *position, struct status *st)
@@ -271,10 +277,11 @@ static const struct node *node_of(const struct agent *agent, const Renga__V1__No
 }
 
 /* With its agent in hand. */
-static bool prepare(struct guest *guest, const Renga__V1__RunNodeRequest *request, struct status *st)
+static bool worker_prepare(struct remote_attempt *remote_attempt, const Renga__V1__RunNodeRequest *request,
+                           struct status *st)
 {
-    struct task *task = &guest->task;
-    task->node = node_of(guest->agent, request->position, st);
+    struct task *task = &remote_attempt->task;
+    task->node = node_of(remote_attempt->agent, request->position, st);
     if (!task->node)
         return false;
     if (!task->node->kind->travels)
@@ -284,50 +291,51 @@ static bool prepare(struct guest *guest, const Renga__V1__RunNodeRequest *reques
            fail(st, RESOURCE_EXHAUSTED, "an attempt may have %zu bytes, and its request has them all", TASK_MEMORY_MAX);
 }
 
-static void start(struct guest *guest)
+static void worker_start(struct remote_attempt *remote_attempt)
 {
-    guest->in_start = true;
-    task_start(&guest->task);
-    guest->in_start = false;
-    free_if_done(guest);
+    remote_attempt->in_start = true;
+    task_start(&remote_attempt->task);
+    remote_attempt->in_start = false;
+    worker_free_if_done(remote_attempt);
 }
 
 /* It never had a task. */
-static void give_up(struct guest *guest)
+static void worker_give_up(struct remote_attempt *remote_attempt)
 {
-    leave(guest);
-    guest_destroy(&guest);
+    worker_leave(remote_attempt);
+    remote_attempt_destroy(&remote_attempt);
 }
 
-void worker_agent_came(struct guest *guest, struct agent *agent, const struct status *status)
+void worker_agent_came(struct remote_attempt *remote_attempt, struct agent *agent, const struct status *status)
 {
     struct status st = *status;
-    guest->agent = agent;
+    remote_attempt->agent = agent;
     if (agent)
         agent_hold(agent);
-    bool prepared = agent && prepare(guest, guest->task.request, &st);
-    bool sure = !prepared || guest->cancelled || guest->orphan || far_is_sure(guest->owner, &st);
-    if (prepared && sure && !guest->cancelled) {
-        start(guest);
+    bool prepared = agent && worker_prepare(remote_attempt, remote_attempt->task.request, &st);
+    bool sure = !prepared || remote_attempt->cancelled || remote_attempt->orphan ||
+                remote_peer_is_sure(remote_attempt->owner, &st);
+    if (prepared && sure && !remote_attempt->cancelled) {
+        worker_start(remote_attempt);
         return;
     }
     if (prepared && sure)
         fail(&st, CANCELLED, "it was cancelled before it began");
-    if ((!agent || !sure) && !guest->orphan)
-        write_refusal(guest->owner, guest->number, &st);
-    else if (!guest->orphan)
-        write_failure(guest->owner, guest->number, &st, NULL);
-    give_up(guest);
+    if ((!agent || !sure) && !remote_attempt->orphan)
+        write_refusal(remote_attempt->owner, remote_attempt->number, &st);
+    else if (!remote_attempt->orphan)
+        write_failure(remote_attempt->owner, remote_attempt->number, &st, NULL);
+    worker_give_up(remote_attempt);
 }
 
-static void describe(struct guest *guest, const Renga__V1__FanoutAttempt *attempt)
+static void worker_describe(struct remote_attempt *remote_attempt, const Renga__V1__FanoutAttempt *attempt)
 {
-    struct fanout *fanout = guest->station->fanout;
-    struct task *task = &guest->task;
+    struct fanout *fanout = remote_attempt->endpoint->fanout;
+    struct task *task = &remote_attempt->task;
     int64_t left_us = attempt->time_left_us;
-    task->owner = &guest_ends;
+    task->owner = &remote_attempt_ends;
     task->request = attempt->request;
-    task->loop = guest->station->loop;
+    task->loop = remote_attempt->endpoint->loop;
     task->orchestrator = fanout->options.orchestrator;
     task->tenant = attempt->tenant;
     task->client = attempt->client;
@@ -348,100 +356,102 @@ static bool is_version(const char *text)
 }
 
 /* False, with the reason, if it cannot be begun; then it is unchanged. */
-static bool admit(struct guest *guest, const Renga__V1__FanoutAttempt *attempt, struct status *st)
+static bool worker_admit(struct remote_attempt *remote_attempt, const Renga__V1__FanoutAttempt *attempt,
+                         struct status *st)
 {
-    struct fanout *fanout = guest->station->fanout;
+    struct fanout *fanout = remote_attempt->endpoint->fanout;
     const Renga__V1__RunNodeRequest *request = attempt->request;
     if (!request || !request->position)
         return fail(st, INVALID_ARGUMENT, "an attempt that does not say where in which run it stands");
-    guest->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
-    if (!guest->agent) /* a far one's may be in the store */
-        return guest->owner->far && is_version(request->position->graph_version);
-    if (prepare(guest, request, st))
+    remote_attempt->agent = agents_find(fanout->options.agents, NULL, request->position->graph_version, st);
+    if (!remote_attempt->agent) /* the agent of a remote owner may be in the store */
+        return remote_attempt->owner->remote && is_version(request->position->graph_version);
+    if (worker_prepare(remote_attempt, request, st))
         return true;
-    agent_release(fanout->options.agents, guest->agent);
-    guest->agent = NULL;
+    agent_release(fanout->options.agents, remote_attempt->agent);
+    remote_attempt->agent = NULL;
     return false;
 }
 
-static bool begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAttempt *attempt)
+static bool worker_begin(struct peer *owner, uint64_t number, const Renga__V1__FanoutAttempt *attempt)
 {
-    struct station *station = owner->station;
-    struct guest *guest = station->spare;
+    struct fanout_endpoint *endpoint = owner->endpoint;
+    struct remote_attempt *remote_attempt = endpoint->spare;
     struct status st = {0};
     worker_unoffer(owner, owner->offered > 0);
-    guest->station = station;
-    guest->owner = owner;
-    guest->number = number;
-    if (owner->far && atomic_load(&station->fanout->resting)) {
+    remote_attempt->endpoint = endpoint;
+    remote_attempt->owner = owner;
+    remote_attempt->number = number;
+    if (owner->remote && atomic_load(&endpoint->fanout->draining)) {
         fail(&st, UNAVAILABLE, "the orchestrator ends");
         write_refusal(owner, number, &st);
         return false;
     }
-    if (!far_is_sure(owner, &st)) {
+    if (!remote_peer_is_sure(owner, &st)) {
         write_refusal(owner, number, &st);
         return false;
     }
-    if (!admit(guest, attempt, &st)) {
+    if (!worker_admit(remote_attempt, attempt, &st)) {
         write_failure(owner, number, &st, NULL);
         return false;
     }
-    describe(guest, attempt);
-    enter(guest);
-    station_note(station, FANOUT_FAR_BEGUN, owner->far != NULL);
-    if (guest->agent)
-        start(guest);
+    worker_describe(remote_attempt, attempt);
+    worker_enter(remote_attempt);
+    fanout_endpoint_note(endpoint, FANOUT_REMOTE_BEGUN, owner->remote != NULL);
+    if (remote_attempt->agent)
+        worker_start(remote_attempt);
     else
-        document_ask(guest, attempt->request->position->graph_version);
+        document_ask(remote_attempt, attempt->request->position->graph_version);
     return true;
 }
 
-static void cancel_guest(struct guest *guest)
+static void cancel_remote_attempt(struct remote_attempt *remote_attempt)
 {
-    if (guest->cancelled)
+    if (remote_attempt->cancelled)
         return;
-    guest->cancelled = true;
-    if (!guest->agent) /* it ends when its document has come */
+    remote_attempt->cancelled = true;
+    if (!remote_attempt->agent) /* it ends when its document has come */
         return;
-    guest->in_start = true; /* it lives until we are done with it */
-    task_cancel(&guest->task);
-    guest->in_start = false;
-    free_if_done(guest);
+    remote_attempt->in_start = true; /* it lives until we are done with it */
+    task_cancel(&remote_attempt->task);
+    remote_attempt->in_start = false;
+    worker_free_if_done(remote_attempt);
 }
 
-static void cancel(struct peer *owner, uint64_t number)
+static void worker_cancel(struct peer *owner, uint64_t number)
 {
-    struct guest *guest = owner->first_guest;
-    while (guest && guest->number != number)
-        guest = guest->next;
-    if (guest)
-        cancel_guest(guest);
+    struct remote_attempt *remote_attempt = owner->first_remote_attempt;
+    while (remote_attempt && remote_attempt->number != number)
+        remote_attempt = remote_attempt->next;
+    if (remote_attempt)
+        cancel_remote_attempt(remote_attempt);
 }
 
-static struct guest *next_to_cancel(const struct peer *owner)
+static struct remote_attempt *next_to_cancel(const struct peer *owner)
 {
-    struct guest *guest = owner->first_guest;
-    while (guest && guest->cancelled)
-        guest = guest->next;
-    return guest;
+    struct remote_attempt *remote_attempt = owner->first_remote_attempt;
+    while (remote_attempt && remote_attempt->cancelled)
+        remote_attempt = remote_attempt->next;
+    return remote_attempt;
 }
 
 /* An attempt that ends removes itself from the list, so the search starts anew. */
 void worker_abandon(struct peer *owner)
 {
-    for (struct guest *guest = owner->first_guest; guest; guest = guest->next)
-        guest->orphan = true;
-    for (unsigned i = owner->guests; i > 0; i--) {
-        struct guest *guest = next_to_cancel(owner);
-        if (guest)
-            cancel_guest(guest);
+    for (struct remote_attempt *remote_attempt = owner->first_remote_attempt; remote_attempt;
+         remote_attempt = remote_attempt->next)
+        remote_attempt->orphan = true;
+    for (unsigned i = owner->remote_attempts; i > 0; i--) {
+        struct remote_attempt *remote_attempt = next_to_cancel(owner);
+        if (remote_attempt)
+            cancel_remote_attempt(remote_attempt);
     }
 }
 
 bool worker_received(struct peer *owner, const FanoutMessage *message)
 {
     if (message->what_case == RENGA__V1__FANOUT_MESSAGE__WHAT_BEGIN)
-        return begin(owner, message->attempt, message->begin);
-    cancel(owner, message->attempt);
+        return worker_begin(owner, message->attempt, message->begin);
+    worker_cancel(owner, message->attempt);
     return false;
 }

@@ -47,7 +47,7 @@ static struct agent *known_version(const struct agents *agents, const char *vers
 }
 
 /* Under the lock: the agent leaves the list with its last holder, so that an agent in the list may always be held. */
-static void release_locked(struct agents *agents, struct agent *agent)
+static void agents_release_locked(struct agents *agents, struct agent *agent)
 {
     if (atomic_fetch_sub_explicit(&agent->holders, 1, memory_order_acq_rel) > 1)
         return;
@@ -66,7 +66,7 @@ void agent_release(struct agents *agents, struct agent *agent)
                                                   memory_order_relaxed))
             return;
     pthread_mutex_lock(&agents->lock);
-    release_locked(agents, agent);
+    agents_release_locked(agents, agent);
     pthread_mutex_unlock(&agents->lock);
 }
 
@@ -97,12 +97,12 @@ struct findings {
     struct problems *problems;
 };
 
-static void note(struct findings *findings, const char *agent, const char *file, const char *message)
+static void agents_note(struct findings *findings, const char *agent, const char *file, const char *message)
 {
     problems_add(findings->problems, &(struct agent_problem){.agent = agent, .file = file, .message = message});
 }
 
-static size_t place_of(const struct findings *findings, const char *name, bool *there)
+static size_t agents_place_of(const struct findings *findings, const char *name, bool *there)
 {
     size_t low = 0, high = findings->count;
     *there = false;
@@ -129,10 +129,11 @@ static void found_free(struct found *found)
 static void find(struct findings *findings, const char *name, char *path)
 {
     bool there;
-    size_t at = place_of(findings, name, &there);
+    size_t at = agents_place_of(findings, name, &there);
     struct found found = {.name = strdup(name), .path = path};
     if (!found.name || (!there && findings->count == AGENTS_MAX)) {
-        note(findings, name, "", found.name ? "there are more than 1000 agents; take some out" : "no memory for it");
+        agents_note(findings, name, "",
+                    found.name ? "there are more than 1000 agents; take some out" : "no memory for it");
         found_free(&found);
         return;
     }
@@ -160,12 +161,13 @@ static void note_without_document(struct findings *findings, const char *name, c
         bool there = asprintf(&other, "%s/%s", path, other_documents[i]) >= 0 && access(other, F_OK) == 0;
         free(other);
         if (there) {
-            note(findings, name, other_documents[i],
-                 "is not read; an agent's document is JSON and is named graph.json");
+            agents_note(findings, name, other_documents[i],
+                        "is not read; an agent's document is JSON and is named graph.json");
             return;
         }
     }
-    note(findings, name, "graph.json", "is not there, so this folder is no agent; write it, or move the folder away");
+    agents_note(findings, name, "graph.json",
+                "is not there, so this folder is no agent; write it, or move the folder away");
 }
 
 /* The option may name the folder of an agent itself, in place of its parent folder. */
@@ -177,12 +179,12 @@ static bool is_document(const char *name)
     return document;
 }
 
-static void look_at(struct findings *findings, const char *folder, const char *name)
+static void agents_look_at(struct findings *findings, const char *folder, const char *name)
 {
     if (is_document(name))
-        note(findings, "", name,
-             "stands in the folder of all agents and is not read; each agent has a folder of its own with its "
-             "graph.json");
+        agents_note(findings, "", name,
+                    "stands in the folder of all agents and is not read; each agent has a folder of its own with its "
+                    "graph.json");
     char *path = NULL, *document = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         path = NULL;
@@ -198,17 +200,17 @@ static void look_at(struct findings *findings, const char *folder, const char *n
     free(document);
 }
 
-static void look_through(struct findings *findings, const char *folder)
+static void agents_look_through(struct findings *findings, const char *folder)
 {
     const struct dirent *entry;
     DIR *listing = opendir(folder);
     if (!listing) {
-        note(findings, "", folder, strerror(errno));
+        agents_note(findings, "", folder, strerror(errno));
         return;
     }
     while ((entry = readdir(listing)))
         if (entry->d_name[0] != '.')
-            look_at(findings, folder, entry->d_name);
+            agents_look_at(findings, folder, entry->d_name);
     closedir(listing);
 }
 
@@ -216,7 +218,7 @@ static void look_at_shipped(const struct agents *agents, struct findings *findin
 {
     bool known;
     for (const struct shipped_file *file = agents->shipped; file && file->agent; file++) {
-        place_of(findings, file->agent, &known);
+        agents_place_of(findings, file->agent, &known);
         if (!known)
             find(findings, file->agent, NULL);
     }
@@ -228,15 +230,15 @@ static void look_at_prompts(struct findings *findings, const char *folder)
     const struct dirent *entry;
     DIR *listing = opendir(folder);
     if (!listing) {
-        note(findings, "", folder, strerror(errno));
+        agents_note(findings, "", folder, strerror(errno));
         return;
     }
     while ((entry = readdir(listing))) {
         bool known;
-        place_of(findings, entry->d_name, &known);
+        agents_place_of(findings, entry->d_name, &known);
         if (entry->d_name[0] != '.' && !known)
-            note(findings, entry->d_name, folder,
-                 "has prompts for an agent that is not there; prompts stand in AGENT/LANGUAGE/NAME.md");
+            agents_note(findings, entry->d_name, folder,
+                        "has prompts for an agent that is not there; prompts stand in AGENT/LANGUAGE/NAME.md");
     }
     closedir(listing);
 }
@@ -273,7 +275,7 @@ static void exchange(struct agents *agents, struct findings *findings)
             fresh[count++] = agent;
     }
     for (size_t i = 0; i < agents->current_count; i++)
-        release_locked(agents, agents->current[i]);
+        agents_release_locked(agents, agents->current[i]);
     memcpy(agents->current, fresh, count * sizeof *fresh);
     agents->current_count = count;
     struct problems *before = agents->problems;
@@ -281,7 +283,7 @@ static void exchange(struct agents *agents, struct findings *findings)
     problems_destroy(&before);
 }
 
-static bool load(struct agents *agents)
+static bool agents_load(struct agents *agents)
 {
     struct findings *findings = calloc(1, sizeof *findings);
     if (findings)
@@ -292,7 +294,7 @@ static bool load(struct agents *agents)
     }
     look_at_shipped(agents, findings);
     for (char **folder = agents->folders; *folder; folder++)
-        look_through(findings, *folder);
+        agents_look_through(findings, *folder);
     if (agents->prompts)
         look_at_prompts(findings, agents->prompts);
     for (size_t i = 0; i < findings->count; i++) {
@@ -315,7 +317,7 @@ static bool load(struct agents *agents)
 void agents_reload(struct agents *agents)
 {
     pthread_mutex_lock(&agents->reloading);
-    if (!load(agents))
+    if (!agents_load(agents))
         log_error("orchestrator.agent", "no memory to load agents again; they stay as they were");
     pthread_mutex_unlock(&agents->reloading);
 }
@@ -345,7 +347,7 @@ struct agents *agents_create(const struct shipped_file *shipped, const char *con
         pthread_mutex_init(&agents->lock, NULL);
     }
     bool kept = agents && (!prompts || !*prompts || agents->prompts);
-    if (kept && copy_folders(agents, folders, count) && load(agents))
+    if (kept && copy_folders(agents, folders, count) && agents_load(agents))
         return agents;
     agents_destroy(&agents);
     fail(st, RESOURCE_EXHAUSTED, "no memory to load agents");
@@ -358,7 +360,7 @@ void agents_destroy(struct agents **agents)
     if (!set)
         return;
     for (size_t i = 0; i < set->current_count; i++)
-        release_locked(set, set->current[i]);
+        agents_release_locked(set, set->current[i]);
     assert(!set->known && "an agent is still held");
     problems_destroy(&set->problems);
     for (size_t i = 0; i < set->folder_count; i++)

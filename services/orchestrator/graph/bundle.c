@@ -3,9 +3,9 @@
 #include "bundle.h"
 
 #include "base/clock.h"
-#include "base/json_writer.h"
 #include "base/text.h"
 #include "reading.h"
+#include "json/writer.h"
 
 #include <openssl/sha.h>
 #include <stdio.h>
@@ -48,9 +48,9 @@ void bundle_version(const char *bundle, size_t size, char version[65])
 
 /* ---- prompts ----------------------------------------------------------------------------------------------------- */
 
-static bool refuse(struct problems *problems, const char *folder, const char *file, const char *format, ...)
+static bool bundle_refuse(struct problems *problems, const char *folder, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static bool refuse(struct problems *problems, const char *folder, const char *file, const char *format, ...)
+static bool bundle_refuse(struct problems *problems, const char *folder, const char *file, const char *format, ...)
 {
     struct status why = {0};
     va_list arguments;
@@ -61,7 +61,7 @@ static bool refuse(struct problems *problems, const char *folder, const char *fi
     return false;
 }
 
-static bool is_language(const char *text)
+static bool bundle_is_language(const char *text)
 {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     return length >= 2 && length <= 3 && text[length] == '\0';
@@ -74,7 +74,7 @@ static bool is_prompt_name(const char *text)
     return length > 0 && length <= GRAPH_NAME_MAX && strspn(text, known) == length;
 }
 
-static struct prompt *prompt_of(const struct agent *agent, const char *language, const char *name)
+static struct prompt *bundle_prompt_of(const struct agent *agent, const char *language, const char *name)
 {
     struct prompt *list = (struct prompt *)(uintptr_t)agent->prompts;
     for (size_t i = 0; i < agent->prompt_count; i++)
@@ -88,22 +88,22 @@ static bool check_prompt(const struct agent *agent, const struct prompt_source *
 {
     size_t clean = text_clean_length(source->text, source->size);
     if (agent->prompt_count == AGENT_PROMPTS_MAX)
-        return refuse(problems, folder, source->file, "there are more than %d prompts; take some out",
-                      AGENT_PROMPTS_MAX);
-    if (!is_language(source->language))
-        return refuse(problems, folder, source->file,
-                      "'%.*s' is no language; prompts stand in folders such as prompts/en and prompts/ja", SHOWN,
-                      source->language);
+        return bundle_refuse(problems, folder, source->file, "there are more than %d prompts; take some out",
+                             AGENT_PROMPTS_MAX);
+    if (!bundle_is_language(source->language))
+        return bundle_refuse(problems, folder, source->file,
+                             "'%.*s' is no language; prompts stand in folders such as prompts/en and prompts/ja", SHOWN,
+                             source->language);
     if (!is_prompt_name(source->name))
-        return refuse(problems, folder, source->file,
-                      "'%.*s' is no name for a prompt; use 1 to %d letters, digits, '_', '-' and '.'", SHOWN,
-                      source->name, GRAPH_NAME_MAX);
-    const struct prompt *there = prompt_of(agent, source->language, source->name);
+        return bundle_refuse(problems, folder, source->file,
+                             "'%.*s' is no name for a prompt; use 1 to %d letters, digits, '_', '-' and '.'", SHOWN,
+                             source->name, GRAPH_NAME_MAX);
+    const struct prompt *there = bundle_prompt_of(agent, source->language, source->name);
     if (there && (!source->added || there->added))
-        return refuse(problems, folder, source->file,
-                      "the prompt '%s' is there twice, as .md and as .txt; take one out", source->name);
+        return bundle_refuse(problems, folder, source->file,
+                             "the prompt '%s' is there twice, as .md and as .txt; take one out", source->name);
     return clean == source->size ||
-           refuse(problems, folder, source->file, "byte %zu is no UTF-8; save the file as UTF-8", clean + 1);
+           bundle_refuse(problems, folder, source->file, "byte %zu is no UTF-8; save the file as UTF-8", clean + 1);
 }
 
 /* The list with room for a further prompt; it doubles when it is full. */
@@ -128,10 +128,10 @@ bool prompt_add(struct agent *agent, const struct prompt_source *source, const c
     prompt.language = arena_strdup(&agent->arena, source->language);
     prompt.name = arena_strdup(&agent->arena, source->name);
     prompt.text = arena_strndup(&agent->arena, source->text, source->size);
-    struct prompt *there = prompt_of(agent, source->language, source->name);
+    struct prompt *there = bundle_prompt_of(agent, source->language, source->name);
     struct prompt *list = there ? there : prompts_grow(agent);
     if (!prompt.language || !prompt.name || !prompt.text || !list)
-        return refuse(problems, folder, source->file, "no memory for this prompt");
+        return bundle_refuse(problems, folder, source->file, "no memory for this prompt");
     if (there)
         *there = prompt;
     else
@@ -243,7 +243,8 @@ static void refuse_document(struct problems *problems, const char *folder, const
     problems_add(problems, &problem);
 }
 
-static bool read_text(struct agent *agent, const char *text, size_t size, const char *folder, struct problems *problems)
+static bool bundle_read_text(struct agent *agent, const char *text, size_t size, const char *folder,
+                             struct problems *problems)
 {
     static const struct json_limits limits = {.bytes = AGENT_FILE_MAX};
     struct json_document document;
@@ -254,8 +255,9 @@ static bool read_text(struct agent *agent, const char *text, size_t size, const 
     }
     bool good = agent_read(agent, &document, document.root, folder, FILE_NAME, problems);
     if (good && !write_bundle(agent, document.root))
-        good = refuse(problems, folder, "",
-                      "the agent and its prompts have more than %zu bytes together; take some out", AGENT_BUNDLE_MAX);
+        good = bundle_refuse(problems, folder, "",
+                             "the agent and its prompts have more than %zu bytes together; take some out",
+                             AGENT_BUNDLE_MAX);
     json_document_fini(&document);
     return good;
 }
@@ -263,7 +265,7 @@ static bool read_text(struct agent *agent, const char *text, size_t size, const 
 struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
                             struct problems *problems)
 {
-    if (read_text(agent, text, size, folder, problems))
+    if (bundle_read_text(agent, text, size, folder, problems))
         seal(agent);
     else
         agent_destroy(&agent);
@@ -278,8 +280,8 @@ static bool add_bundled(struct agent *agent, const cJSON *prompts, const char *f
         char language[8] = "";
         size_t length = strcspn(item->string, "/");
         if (!cJSON_IsString(item) || item->string[length] != '/' || length >= sizeof language)
-            return refuse(problems, folder, "bundle", "the prompt '%.*s' is not as bundles have them", SHOWN,
-                          item->string);
+            return bundle_refuse(problems, folder, "bundle", "the prompt '%.*s' is not as bundles have them", SHOWN,
+                                 item->string);
         memcpy(language, item->string, length);
         const struct prompt_source source = {.language = language,
                                              .name = item->string + length + 1,
@@ -293,13 +295,13 @@ static bool add_bundled(struct agent *agent, const cJSON *prompts, const char *f
 }
 
 /* An agent that was loaded with a faulty prompt of a value has runs, which are read again. */
-static bool read_bundle(struct agent *agent, const struct json_document *document, struct problems *problems)
+static bool bundle_read_bundle(struct agent *agent, const struct json_document *document, struct problems *problems)
 {
     const cJSON *graph = part(document->root, "graph"), *prompts = part(document->root, "prompts");
     const cJSON *name = part(graph, "agent");
     const char *folder = cJSON_IsString(name) ? name->valuestring : "bundle";
     if (!cJSON_IsObject(graph) || !cJSON_IsObject(prompts))
-        return refuse(problems, folder, "bundle", "a bundle has \"graph\" and \"prompts\"; this text is none");
+        return bundle_refuse(problems, folder, "bundle", "a bundle has \"graph\" and \"prompts\"; this text is none");
     agent->lenient = true;
     return add_bundled(agent, prompts, folder, problems) &&
            agent_read(agent, document, graph, folder, FILE_NAME, problems);
@@ -315,7 +317,7 @@ struct agent *agent_of_bundle(const char *bundle, size_t size, struct problems *
         return NULL;
     }
     struct agent *agent = agent_create();
-    bool good = agent && read_bundle(agent, &document, problems);
+    bool good = agent && bundle_read_bundle(agent, &document, problems);
     json_document_fini(&document);
     if (good) {
         agent->bundle_size = size;

@@ -3,7 +3,7 @@
 #include "reading.h"
 
 #include "base/nearest.h"
-#include "base/template.h"
+#include "json/template.h"
 
 #include <string.h>
 

@@ -72,7 +72,7 @@ static bool check_reached(struct reading *in, const struct draft *draft, struct 
     for (size_t i = 0; i < graph->node_count; i++)
         if (!seen->mark[i])
             good = fault(in, draft->node_items[i],
-                         "the node '%s' is never reached; lead an arrow to it, name it in the \"may_reach\" of a node "
+                         "the node '%s' is never reached; lead an edge to it, name it in the \"may_reach\" of a node "
                          "that sends to it, or take it out",
                          graph->nodes[i].name);
     return good;
@@ -98,7 +98,7 @@ static bool refuse_round(struct reading *in, const struct draft *draft, const st
 
 /* At most GRAPH_NODES_MAX deep. A node with `visits` can be part of an endless cycle only by its targets after the last
  * visit. */
-static bool walk(struct reading *in, const struct draft *draft, struct seen *way, const struct node *node)
+static bool check_ways_walk(struct reading *in, const struct draft *draft, struct seen *way, const struct node *node)
 {
     struct ways ways = node->visits_max ? ways_beyond(node) : ways_of(node);
     bool good = true;
@@ -108,7 +108,7 @@ static bool walk(struct reading *in, const struct draft *draft, struct seen *way
         if (way->mark[next->index] == ON_THE_WAY)
             good = refuse_round(in, draft, way, next);
         else if (way->mark[next->index] == NEW)
-            good = walk(in, draft, way, next);
+            good = check_ways_walk(in, draft, way, next);
     }
     way->count--;
     way->mark[node->index] = DONE;
@@ -118,7 +118,7 @@ static bool walk(struct reading *in, const struct draft *draft, struct seen *way
 static bool check_rounds(struct reading *in, const struct draft *draft, struct seen *way)
 {
     for (size_t i = 0; i < draft->graph->node_count; i++)
-        if (way->mark[i] == NEW && !walk(in, draft, way, &draft->graph->nodes[i]))
+        if (way->mark[i] == NEW && !check_ways_walk(in, draft, way, &draft->graph->nodes[i]))
             return false;
     return true;
 }
@@ -148,7 +148,7 @@ static bool check_join(struct reading *in, const struct draft *draft, const stru
     const cJSON *item = part(draft->node_items[node->index], "join");
     for (size_t i = 0; i < node->join_count; i++)
         if (!leads_to(node->join[i], node))
-            return fault(in, item, "'%s' waits for '%s', which does not lead to it; add an arrow, or take it out",
+            return fault(in, item, "'%s' waits for '%s', which does not lead to it; add an edge, or take it out",
                          node->name, node->join[i]->name);
     for (size_t i = 0; i < graph->node_count; i++)
         if (!is_joined(node, &graph->nodes[i]) && leads_to(&graph->nodes[i], node))

@@ -2,7 +2,7 @@
  * values; the loader alone checks names that must exist, and ways. */
 #include "reading.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void write_option(struct json_writer *out, const struct option *option)
     }
 }
 
-static void write_key(struct json_writer *out, const struct key *key)
+static void document_schema_write_key(struct json_writer *out, const struct key *key)
 {
     if (key->kind == KEY_PART) {
         json_write_raw(out, key->option.name, key->schema, strlen(key->schema));
@@ -66,7 +66,7 @@ static void write_keys(struct json_writer *out, const struct key *table, bool ow
 {
     for (const struct key *key = table; key->option.name; key++)
         if ((key->kind != KEY_PART || key->schema) && !(own ? key->sub_only : key->own_only))
-            write_key(out, key);
+            document_schema_write_key(out, key);
 }
 
 static void write_required(struct json_writer *out, const struct key *table, bool own)
@@ -76,7 +76,7 @@ static void write_required(struct json_writer *out, const struct key *table, boo
             json_write_string(out, NULL, key->option.name);
 }
 
-static void begin(struct json_writer *out, const char *name)
+static void document_schema_begin(struct json_writer *out, const char *name)
 {
     json_write_object(out, name);
     json_write_string(out, "type", "object");
@@ -91,7 +91,7 @@ static void close_object(struct json_writer *out)
 
 static void write_table(struct json_writer *out, const char *name, const struct key *table)
 {
-    begin(out, name);
+    document_schema_begin(out, name);
     write_keys(out, table, false);
     json_write_end(out);
     json_write_array(out, "required");
@@ -100,7 +100,7 @@ static void write_table(struct json_writer *out, const char *name, const struct 
     close_object(out);
 }
 
-static void write_map(struct json_writer *out, const char *name, const char *definition)
+static void document_schema_write_map(struct json_writer *out, const char *name, const char *definition)
 {
     json_write_object(out, name);
     json_write_string(out, "type", "object");
@@ -136,7 +136,7 @@ static void write_kind_key(struct json_writer *out, const struct node_kind *kind
 
 static void write_kind(struct json_writer *out, const struct node_kind *kind)
 {
-    begin(out, NULL);
+    document_schema_begin(out, NULL);
     write_kind_key(out, kind);
     for (const struct node_parameter *one = kind->parameters; one->name; one++)
         write_parameter(out, one);
@@ -154,7 +154,7 @@ static void write_kind(struct json_writer *out, const struct node_kind *kind)
     close_object(out);
 }
 
-static void write_node(struct json_writer *out)
+static void document_schema_write_node(struct json_writer *out)
 {
     json_write_object(out, "node");
     json_write_array(out, "anyOf");
@@ -170,11 +170,11 @@ static void write_graph_parts(struct json_writer *out, bool own)
 {
     json_write_object(out, "properties");
     write_keys(out, graph_keys, own);
-    write_map(out, "state", "field");
-    write_map(out, "nodes", "node");
+    document_schema_write_map(out, "state", "field");
+    document_schema_write_map(out, "nodes", "node");
     write_ref(out, "budget", "budget");
     if (own)
-        write_map(out, "graphs", "graph");
+        document_schema_write_map(out, "graphs", "graph");
     json_write_end(out);
     json_write_array(out, "required");
     write_required(out, graph_keys, own);
@@ -201,7 +201,7 @@ void graph_write_document_schema(struct buffer *to)
     write_table(&out, "visits", visits_keys);
     write_table(&out, "cache", cache_keys);
     write_table(&out, "budget", budget_keys);
-    write_node(&out);
+    document_schema_write_node(&out);
     json_write_end(&out);
     json_write_end(&out);
 }

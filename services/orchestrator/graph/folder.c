@@ -23,7 +23,7 @@ struct place {
     struct problems *problems;
 };
 
-static bool refuse(const struct place *place, const char *text)
+static bool folder_refuse(const struct place *place, const char *text)
 {
     problems_add(place->problems,
                  &(struct agent_problem){.agent = place->folder, .file = place->file, .message = text});
@@ -31,7 +31,7 @@ static bool refuse(const struct place *place, const char *text)
 }
 
 /* The place of `name` within; false if its path is too long. */
-static bool enter(const struct place *outer, const char *name, struct place *place)
+static bool folder_enter(const struct place *outer, const char *name, struct place *place)
 {
     place->folder = outer->folder;
     place->language = outer->language;
@@ -40,10 +40,10 @@ static bool enter(const struct place *outer, const char *name, struct place *pla
     int path = snprintf(place->path, sizeof place->path, "%s/%s", outer->path, name);
     int file = snprintf(place->file, sizeof place->file, "%s%s%s", outer->file, *outer->file ? "/" : "", name);
     bool fits = path < PATH_BYTES_MAX && file < PATH_BYTES_MAX;
-    return fits || refuse(outer, "a path within it is too long");
+    return fits || folder_refuse(outer, "a path within it is too long");
 }
 
-static bool read_file(const struct place *place, struct buffer *text)
+static bool folder_read_file(const struct place *place, struct buffer *text)
 {
     struct status why = {0};
     buffer_init(text, AGENT_FILE_MAX);
@@ -51,8 +51,10 @@ static bool read_file(const struct place *place, struct buffer *text)
         return true;
     buffer_fini(text);
     if (why.code == RESOURCE_EXHAUSTED)
-        return refuse(place, "has more than 1048576 bytes; make it smaller, or several of it");
-    return refuse(place, strerror(why.code == NOT_FOUND ? ENOENT : why.code == PERMISSION_DENIED ? EACCES : EIO));
+        return folder_refuse(place, "has more than 1048576 bytes; make it smaller, or several of it");
+    return folder_refuse(place, strerror(why.code == NOT_FOUND           ? ENOENT
+                                         : why.code == PERMISSION_DENIED ? EACCES
+                                                                         : EIO));
 }
 
 /* Hidden files do not belong to the agent: editors, version control and mounted volumes keep them. */
@@ -74,25 +76,25 @@ static bool list(const struct place *place,
     struct dirent **entries = NULL;
     int count = scandir(place->path, &entries, is_shown, by_bytes);
     if (count < 0)
-        return errno == ENOENT || refuse(place, strerror(errno));
+        return errno == ENOENT || folder_refuse(place, strerror(errno));
     bool good = true;
     for (int i = 0; i < count; i++) {
         struct place inner;
-        good = good && enter(place, entries[i]->d_name, &inner) && each(agent, &inner, entries[i]->d_name);
+        good = good && folder_enter(place, entries[i]->d_name, &inner) && each(agent, &inner, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     return good;
 }
 
-static bool add_prompt(struct agent *agent, const struct place *place, const char *file)
+static bool folder_add_prompt(struct agent *agent, const struct place *place, const char *file)
 {
     const char *ending = strrchr(file, '.');
     struct buffer text;
     char name[GRAPH_NAME_MAX + 2] = "";
     if (!ending || (strcmp(ending, ".md") != 0 && strcmp(ending, ".txt") != 0))
-        return refuse(place, "is no prompt; end its name in .md or .txt, or move it away");
-    if (!read_file(place, &text))
+        return folder_refuse(place, "is no prompt; end its name in .md or .txt, or move it away");
+    if (!folder_read_file(place, &text))
         return false;
     snprintf(name, sizeof name, "%.*s", (int)(ending - file), file);
     const struct prompt_source source = {.language = place->language,
@@ -108,17 +110,17 @@ static bool add_prompt(struct agent *agent, const struct place *place, const cha
 
 static bool add_or_skip_prompt(struct agent *agent, const struct place *place, const char *file)
 {
-    return add_prompt(agent, place, file) || (place->added && agent->lenient);
+    return folder_add_prompt(agent, place, file) || (place->added && agent->lenient);
 }
 
-static bool add_language(struct agent *agent, const struct place *place, const char *language)
+static bool folder_add_language(struct agent *agent, const struct place *place, const char *language)
 {
     struct stat about;
     struct place folder = *place;
     folder.language = language;
     if (stat(place->path, &about) != 0 || !S_ISDIR(about.st_mode))
-        return refuse(place,
-                      "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja") ||
+        return folder_refuse(
+                   place, "is no folder of a language; prompts stand in folders such as prompts/en and prompts/ja") ||
                (place->added && agent->lenient);
     return list(&folder, add_or_skip_prompt, agent);
 }
@@ -133,7 +135,7 @@ static bool add_prompts_beside(struct agent *agent, const struct agent_place *fr
     agent->lenient = lenient;
     snprintf(root.path, sizeof root.path, "%s/%s", from->added, from->name);
     snprintf(root.file, sizeof root.file, "%s/%s", from->added, from->name);
-    return list(&root, add_language, agent);
+    return list(&root, folder_add_language, agent);
 }
 
 /* "prompts/en/answer.md" */
@@ -175,9 +177,9 @@ static struct agent *agent_of_folder(const struct agent_place *from, bool lenien
     struct buffer text;
     struct agent *agent = agent_create();
     bool fits = snprintf(root.path, sizeof root.path, "%s", from->path) < PATH_BYTES_MAX;
-    if (!agent || !fits || !enter(&root, "prompts", &file) || !list(&file, add_language, agent) ||
-        !add_prompts_beside(agent, from, lenient, problems) || !enter(&root, "graph.json", &file) ||
-        !read_file(&file, &text)) {
+    if (!agent || !fits || !folder_enter(&root, "prompts", &file) || !list(&file, folder_add_language, agent) ||
+        !add_prompts_beside(agent, from, lenient, problems) || !folder_enter(&root, "graph.json", &file) ||
+        !folder_read_file(&file, &text)) {
         agent_destroy(&agent);
         return NULL;
     }

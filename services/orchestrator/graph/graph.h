@@ -1,4 +1,4 @@
-/* A graph as it was loaded and checked: fields, nodes, arrows. Constant, and shared by the loops of the process. It
+/* A graph as it was loaded and checked: fields, nodes, edges. Constant, and shared by the loops of the process. It
  * belongs to its agent (agents.h), which is counted: a run of the graph holds the agent.
  *
  * The document, by example (graph/README.md has every key):
@@ -83,9 +83,9 @@ struct node {
     size_t input_count;
     struct edge *edges;
     size_t edge_count;
-    const struct node **join; /* it is due once, when all of these have led to it; NULL: with each arrow */
+    const struct node **join; /* it is due once, when all of these have led to it; NULL: with each edge */
     size_t join_count;
-    const struct node **may_reach; /* beside its arrows: by a send, or, of a sub-graph, by a jump out of it */
+    const struct node **may_reach; /* beside its edges: by a send, or, of a sub-graph, by a jump out of it */
     size_t may_reach_count;
     bool defer;
     struct node_retry retry;
@@ -147,7 +147,7 @@ struct graph {
 /* NULL if the graph does not have it. */
 const struct field *graph_field(const struct graph *graph, const char *name);
 const struct node *graph_node(const struct graph *graph, const char *name);
-/* The arrow of an outcome ("" is "done"); NULL if the node has no arrow of that name. */
+/* The edge of an outcome ("" is "done"); NULL if the node has no edge of that name. */
 const struct edge *node_edge(const struct node *node, const char *outcome);
 
 /* The name that was perhaps meant; NULL: no name is near. */

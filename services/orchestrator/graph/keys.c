@@ -1,8 +1,8 @@
 #include "reading.h"
 
-#include "base/json_writer.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +116,7 @@ bool choice_refuse(struct reading *in, const cJSON *item, const char *name, cons
     return fault(in, item, "%s is '%.*s'; must be one of %s", name, SHOWN, word, choices);
 }
 
-static void put(void *into, const struct key *key, int64_t number)
+static void keys_put(void *into, const struct key *key, int64_t number)
 {
     void *at = (char *)into + key->at;
     int32_t narrow = (int32_t)number;
@@ -129,7 +129,7 @@ static void put(void *into, const struct key *key, int64_t number)
         memcpy(at, &number, sizeof number);
 }
 
-static bool read_text(struct reading *in, const struct key *key, const cJSON *item, void *into)
+static bool keys_read_text(struct reading *in, const struct key *key, const cJSON *item, void *into)
 {
     if (!cJSON_IsString(item))
         return fault(in, item, "%s must be a string", key->option.name);
@@ -141,36 +141,36 @@ static bool read_text(struct reading *in, const struct key *key, const cJSON *it
     return text;
 }
 
-static bool read_choice(struct reading *in, const struct key *key, const cJSON *item, void *into)
+static bool keys_read_choice(struct reading *in, const struct key *key, const cJSON *item, void *into)
 {
     if (!cJSON_IsString(item))
         return fault(in, item, "%s must be one of %s", key->option.name, key->option.choices);
     int index = choice_index(key->option.choices, item->valuestring);
     if (index < 0)
         return choice_refuse(in, item, key->option.name, key->option.choices, item->valuestring);
-    put(into, key, index);
+    keys_put(into, key, index);
     return true;
 }
 
-static bool read_option(struct reading *in, const struct key *key, const cJSON *item, void *into)
+static bool keys_read_option(struct reading *in, const struct key *key, const cJSON *item, void *into)
 {
     struct config_item value;
     struct status why = {0};
     if (!config_read_item(in->values, &key->option, item, "", &value, &why))
         return fault(in, item, "%s", why.text + strspn(why.text, ": "));
-    put(into, key, value.number);
+    keys_put(into, key, value.number);
     return true;
 }
 
-static bool read_key(struct reading *in, const struct key *key, const cJSON *item, void *into)
+static bool keys_read_key(struct reading *in, const struct key *key, const cJSON *item, void *into)
 {
     switch (key->kind) {
     case KEY_OPTION:
-        return read_option(in, key, item, into);
+        return keys_read_option(in, key, item, into);
     case KEY_TEXT:
-        return read_text(in, key, item, into);
+        return keys_read_text(in, key, item, into);
     case KEY_CHOICE:
-        return read_choice(in, key, item, into);
+        return keys_read_choice(in, key, item, into);
     case KEY_PART:
         return true;
     }
@@ -179,7 +179,7 @@ static bool read_key(struct reading *in, const struct key *key, const cJSON *ite
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-static const struct key *find_key(const struct key *table, const char *name)
+static const struct key *keys_find_key(const struct key *table, const char *name)
 {
     for (; table->option.name; table++)
         if (strcmp(table->option.name, name) == 0)
@@ -202,8 +202,8 @@ static void add_known(char known[KNOWN_MAX], struct nearest *nearest, const char
     snprintf(known + length, KNOWN_MAX - length, "%s%s", length ? ", " : "", name);
 }
 
-static bool refuse_key(struct reading *in, const cJSON *item, const struct key *table,
-                       const struct node_parameter *more)
+static bool keys_refuse_key(struct reading *in, const cJSON *item, const struct key *table,
+                            const struct node_parameter *more)
 {
     char known[KNOWN_MAX] = "";
     struct nearest nearest = nearest_to(item->string);
@@ -226,11 +226,11 @@ bool keys_read(struct reading *in, const cJSON *object, const struct key *table,
                      object->string ? ": " : "");
     cJSON_ArrayForEach(item, object)
     {
-        const struct key *key = find_key(table, item->string);
+        const struct key *key = keys_find_key(table, item->string);
         if (key)
-            good &= read_key(in, key, item, into);
+            good &= keys_read_key(in, key, item, into);
         else if (!is_parameter(more, item->string))
-            good = refuse_key(in, item, table, more);
+            good = keys_refuse_key(in, item, table, more);
     }
     for (; table->option.name; table++)
         if (table->required && !part(object, table->option.name))

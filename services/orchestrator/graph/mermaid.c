@@ -22,7 +22,7 @@ static void draw_text(struct buffer *out, const char *text)
     }
 }
 
-static size_t number_of(const struct drawing *drawing, const struct graph *graph)
+static size_t mermaid_number_of(const struct drawing *drawing, const struct graph *graph)
 {
     size_t number = 0;
     while (number < drawing->graph_count && drawing->graphs[number] != graph)
@@ -32,7 +32,7 @@ static size_t number_of(const struct drawing *drawing, const struct graph *graph
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-static bool is_in(const struct node *const *list, size_t count, const struct node *node)
+static bool mermaid_is_in(const struct node *const *list, size_t count, const struct node *node)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == node)
@@ -47,9 +47,9 @@ static void draw_notes(struct buffer *out, const struct node *node)
         buffer_printf(out, "<br/>at most %u times", node->visits_max);
     if (node->defer)
         buffer_print(out, "<br/>deferred");
-    if (is_in(graph->interrupt_before, graph->interrupt_before_count, node))
+    if (mermaid_is_in(graph->interrupt_before, graph->interrupt_before_count, node))
         buffer_print(out, "<br/>waits before");
-    if (is_in(graph->interrupt_after, graph->interrupt_after_count, node))
+    if (mermaid_is_in(graph->interrupt_after, graph->interrupt_after_count, node))
         buffer_print(out, "<br/>waits after");
 }
 
@@ -66,7 +66,7 @@ static void draw_node(struct buffer *out, size_t number, const struct node *node
         buffer_printf(out, "    g%zuj%zu((\"all\")) --> g%zun%zu\n", number, node->index, number, node->index);
 }
 
-/* ---- arrows ------------------------------------------------------------------------------------------------------ */
+/* ---- edges ------------------------------------------------------------------------------------------------------ */
 
 static void draw_target(struct buffer *out, size_t number, const struct node *target)
 {
@@ -76,11 +76,11 @@ static void draw_target(struct buffer *out, size_t number, const struct node *ta
         buffer_printf(out, " g%zue\n", number);
 }
 
-/* `label` NULL: no label. `arrow` is "-->" or "-.->". */
-static void draw_arrow(struct buffer *out, size_t number, const struct node *from, const char *arrow, const char *label,
-                       const struct node *to)
+/* `label` NULL: no label. `edge` is "-->" or "-.->". */
+static void draw_stroke(struct buffer *out, size_t number, const struct node *from, const char *stroke,
+                        const char *label, const struct node *to)
 {
-    buffer_printf(out, "    g%zun%zu %s", number, from->index, arrow);
+    buffer_printf(out, "    g%zun%zu %s", number, from->index, stroke);
     if (label) {
         buffer_print(out, "|\"");
         draw_text(out, label);
@@ -90,22 +90,22 @@ static void draw_arrow(struct buffer *out, size_t number, const struct node *fro
 }
 
 static void draw_edge(struct buffer *out, size_t number, const struct node *from, const struct edge *edge,
-                      const char *arrow, const char *label)
+                      const char *stroke, const char *label)
 {
     for (size_t i = 0; i < edge->node_count; i++)
-        draw_arrow(out, number, from, arrow, label, edge->nodes[i]);
+        draw_stroke(out, number, from, stroke, label, edge->nodes[i]);
     if (!edge->node_count)
-        draw_arrow(out, number, from, arrow, label, NULL);
+        draw_stroke(out, number, from, stroke, label, NULL);
 }
 
-static void draw_arrows(struct buffer *out, size_t number, const struct node *node)
+static void draw_edges_of_node(struct buffer *out, size_t number, const struct node *node)
 {
     for (size_t i = 0; i < node->edge_count; i++)
         draw_edge(out, number, node, &node->edges[i], "-->", node->edge_count > 1 ? node->edges[i].outcome : NULL);
     if (node->visits_then)
         draw_edge(out, number, node, node->visits_then, "-.->", "visits used up");
     for (size_t i = 0; i < node->may_reach_count; i++)
-        draw_arrow(out, number, node, "-.->", node_sub_graph(node) ? "jumps" : "sends", node->may_reach[i]);
+        draw_stroke(out, number, node, "-.->", node_sub_graph(node) ? "jumps" : "sends", node->may_reach[i]);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ static void draw_graph(struct buffer *out, size_t number, const struct graph *gr
         draw_target(out, number, graph->start.nodes[i]);
     }
     for (size_t i = 0; i < graph->node_count; i++)
-        draw_arrows(out, number, &graph->nodes[i]);
+        draw_edges_of_node(out, number, &graph->nodes[i]);
     if (graph->error_node)
         buffer_printf(out, "    g%zux((\"error\")) -.-> g%zun%zu\n", number, number, graph->error_node->index);
 }
@@ -139,18 +139,18 @@ static void draw_blocks(const struct drawing *drawing)
         for (size_t j = 0; j < drawing->graphs[i]->node_count; j++) {
             const struct graph *sub = node_sub_graph(&drawing->graphs[i]->nodes[j]);
             if (sub)
-                buffer_printf(out, "    g%zun%zu -.- g%zu\n", i, j, number_of(drawing, sub));
+                buffer_printf(out, "    g%zun%zu -.- g%zu\n", i, j, mermaid_number_of(drawing, sub));
         }
 }
 
 /* Collects every graph that this graph runs, directly or not. */
-static void collect(struct drawing *drawing, const struct graph *graph)
+static void mermaid_collect(struct drawing *drawing, const struct graph *graph)
 {
     drawing->graphs[drawing->graph_count++] = graph;
     for (size_t i = 0; i < drawing->graph_count; i++)
         for (size_t j = 0; j < drawing->graphs[i]->node_count; j++) {
             const struct graph *sub = node_sub_graph(&drawing->graphs[i]->nodes[j]);
-            if (sub && number_of(drawing, sub) == drawing->graph_count)
+            if (sub && mermaid_number_of(drawing, sub) == drawing->graph_count)
                 drawing->graphs[drawing->graph_count++] = sub;
         }
 }
@@ -161,7 +161,7 @@ void graph_write_mermaid(const struct graph *graph, struct buffer *out)
     struct buffer text;
     struct drawing drawing = {.out = &text};
     buffer_init(&text, MERMAID_BYTES_MAX);
-    collect(&drawing, graph);
+    mermaid_collect(&drawing, graph);
     for (unsigned tries = 0; tries < 2; tries++) {
         buffer_clear(&text);
         buffer_print(&text, "flowchart TD\n");

@@ -1,4 +1,4 @@
-/* Arrows: "start", "on", and lists of nodes. */
+/* Edges: "start", "on", and lists of nodes. */
 #include "reading.h"
 
 #include "base/nearest.h"
@@ -29,7 +29,8 @@ struct node_list {
     size_t count;
 };
 
-static bool add_node(struct reading *in, const struct draft *draft, const cJSON *item, struct node_list *list)
+static bool read_edges_add_node(struct reading *in, const struct draft *draft, const cJSON *item,
+                                struct node_list *list)
 {
     if (!cJSON_IsString(item))
         return fault(in, item, "must be the name of a node");
@@ -45,7 +46,7 @@ static bool add_node(struct reading *in, const struct draft *draft, const cJSON 
     return true;
 }
 
-static bool read_list(struct reading *in, const struct draft *draft, const cJSON *item, struct node_list *list)
+static bool read_edges_list(struct reading *in, const struct draft *draft, const cJSON *item, struct node_list *list)
 {
     int count = cJSON_IsArray(item) ? cJSON_GetArraySize(item) : 1;
     const cJSON *one;
@@ -56,8 +57,8 @@ static bool read_list(struct reading *in, const struct draft *draft, const cJSON
     if (!list->nodes)
         return false;
     if (!cJSON_IsArray(item))
-        return add_node(in, draft, item, list);
-    cJSON_ArrayForEach(one, item) good = good && add_node(in, draft, one, list);
+        return read_edges_add_node(in, draft, item, list);
+    cJSON_ArrayForEach(one, item) good = good && read_edges_add_node(in, draft, one, list);
     return good;
 }
 
@@ -68,7 +69,7 @@ bool targets_read(struct reading *in, const struct draft *draft, const cJSON *it
         return true;
     if (!cJSON_IsString(item) && !cJSON_IsArray(item))
         return fault(in, item, "must be the name of a node, a list of them, or \"end\"");
-    bool good = read_list(in, draft, item, &list);
+    bool good = read_edges_list(in, draft, item, &list);
     edge->nodes = list.nodes;
     edge->node_count = list.count;
     return good;
@@ -80,7 +81,7 @@ bool nodes_list_read(struct reading *in, const struct draft *draft, const cJSON 
     struct node_list read = {0};
     if (!cJSON_IsArray(item))
         return fault(in, item, "%s must be a list of names of nodes", item->string);
-    bool good = read_list(in, draft, item, &read);
+    bool good = read_edges_list(in, draft, item, &read);
     *list = read.nodes;
     *count = read.count;
     return good;
@@ -143,14 +144,14 @@ static bool check_all_lead(struct reading *in, const struct node *node, const cJ
     bool good = true;
     for (const char *const *outcome = node->kind->outcomes; outcome && *outcome; outcome++)
         if (!part(on, *outcome))
-            good = fault(in, on, "the node '%s' has no arrow for the outcome '%s' of %s; add \"%s\": \"end\" or a node",
+            good = fault(in, on, "the node '%s' has no edge for the outcome '%s' of %s; add \"%s\": \"end\" or a node",
                          node->name, *outcome, node->kind->name, *outcome);
     return good;
 }
 
 bool edges_read(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item)
 {
-    const cJSON *arrow, *on = part(item, "on");
+    const cJSON *edge, *on = part(item, "on");
     if (!on)
         return end_here(in, node, item);
     if (node->kind->outcomes && !node->kind->outcomes[0])
@@ -162,6 +163,6 @@ bool edges_read(struct reading *in, const struct draft *draft, struct node *node
     if (!node->edges)
         return false;
     bool good = true;
-    cJSON_ArrayForEach(arrow, on) good &= read_edge(in, draft, node, arrow);
+    cJSON_ArrayForEach(edge, on) good &= read_edge(in, draft, node, edge);
     return check_all_lead(in, node, on) && good;
 }

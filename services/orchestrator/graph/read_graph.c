@@ -203,7 +203,7 @@ static bool read_words(struct reading *in, const struct draft *draft, struct gra
     return keys_read(in, draft->item, table, NULL, words);
 }
 
-static bool read_head(struct reading *in, struct draft *draft)
+static bool read_graph_head(struct reading *in, struct draft *draft)
 {
     struct graph *graph = draft->graph;
     struct graph_words words = {.max_concurrency = CONCURRENCY_DEFAULT};
@@ -392,7 +392,8 @@ bool agent_read(struct agent *agent, const struct json_document *document, const
     in.problems = problems;
     in.values = config_create(NULL, 0, &st);
     in.no_memory = !in.values;
-    bool good = in.values && begin_drafts(&in) && for_each_draft(&in, read_head) && for_each_draft(&in, read_body);
+    bool good =
+        in.values && begin_drafts(&in) && for_each_draft(&in, read_graph_head) && for_each_draft(&in, read_body);
     if (good) {
         bool nested = nesting_check(&in);
         good = for_each_draft(&in, check_draft) && nested;

@@ -1,7 +1,7 @@
-/* The part of a graph that says how its nodes are logged (run/node_log.h). */
+/* The part of a graph that says how its nodes are logged (monitor/node_log.h). */
 #include "reading.h"
 
-#define NEAR_MAX 32 /* pairs: run/node_log.c has a bit for each */
+#define NEAR_MAX 32 /* pairs: monitor/node_log.c has a bit for each */
 
 static const struct field *log_count_field(struct reading *in, const struct graph *graph, const cJSON *item,
                                            const char *name)

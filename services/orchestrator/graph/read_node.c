@@ -34,7 +34,7 @@ const struct key node_keys[] = {
      .schema = NAMES("It is due once, when all of these have led to it.")},
     {.option = {.name = "may_reach"},
      .kind = KEY_PART,
-     .schema = NAMES("Nodes that it may lead to beside its arrows: by sending to them, or by a jump out of its "
+     .schema = NAMES("Nodes that it may lead to beside its edges: by sending to them, or by a jump out of its "
                      "sub-graph.")},
     {.option = {.name = "defer", .type = OPTION_BOOLEAN, .help = "It is due when nothing else is."},
      INTO(struct node, defer)},
@@ -141,7 +141,7 @@ static const struct node_kind *read_kind(struct reading *in, const cJSON *item)
     return found;
 }
 
-static bool name_node(struct reading *in, struct draft *draft, size_t index, const cJSON *item)
+static bool read_node_name_node(struct reading *in, struct draft *draft, size_t index, const cJSON *item)
 {
     struct node *node = &draft->nodes_read[index];
     draft->node_items[index] = item;
@@ -155,7 +155,7 @@ static bool name_node(struct reading *in, struct draft *draft, size_t index, con
     return node->name && node->kind;
 }
 
-static int by_name(const void *a, const void *b)
+static int read_node_by_name(const void *a, const void *b)
 {
     const struct node *const *first = a, *const *second = b;
     return strcmp((*first)->name, (*second)->name);
@@ -168,7 +168,7 @@ static bool sort_nodes(struct reading *in, struct draft *draft, size_t count)
         return false;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &draft->nodes_read[i];
-    qsort(sorted, count, sizeof *sorted, by_name);
+    qsort(sorted, count, sizeof *sorted, read_node_by_name);
     draft->graph->nodes = draft->nodes_read;
     draft->graph->nodes_by_name = sorted;
     draft->graph->node_count = count;
@@ -202,7 +202,7 @@ bool nodes_name(struct reading *in, struct draft *draft)
     draft->node_items = keep(in, room, sizeof *draft->node_items);
     if (!draft->nodes_read || !draft->node_items)
         return false;
-    cJSON_ArrayForEach(item, draft->nodes) good &= name_node(in, draft, index++, item);
+    cJSON_ArrayForEach(item, draft->nodes) good &= read_node_name_node(in, draft, index++, item);
     if (room > index)
         good &= playbook_add_node(in, draft, index);
     return good && number_lines(draft, index, in) && sort_nodes(in, draft, room);
@@ -222,7 +222,7 @@ static bool read_code(struct reading *in, const cJSON *item, uint32_t *codes)
     return true;
 }
 
-static bool read_retry(struct reading *in, struct node *node, const cJSON *item)
+static bool read_node_retry(struct reading *in, struct node *node, const cJSON *item)
 {
     static const struct node_retry fallback = RETRY_DEFAULT;
     const cJSON *code, *codes = part(item, "codes");
@@ -257,7 +257,7 @@ static bool read_visits(struct reading *in, const struct draft *draft, struct no
     return targets_read(in, draft, then, edge);
 }
 
-static bool is_input(const struct node *node, const struct field *field)
+static bool read_node_is_input(const struct node *node, const struct field *field)
 {
     for (size_t i = 0; i < node->input_count; i++)
         if (node->inputs[i] == field)
@@ -282,7 +282,7 @@ static bool read_template_of(struct reading *in, struct node *node, const cJSON 
     if (field->list || field->type != FIELD_STRING)
         return fault(in, item, "template_of: '%s' is %s; it must be a string", field->name,
                      field_type_words(field->type, field->list));
-    if (!is_input(node, field))
+    if (!read_node_is_input(node, field))
         return fault(in, item, "template_of: '%s' is not among the node's \"inputs\"; add it there", field->name);
     if (!has_prompts(node->kind))
         return fault(in, item, "template_of: a node of the kind '%s' has no prompts; take it out", node->kind->name);
@@ -301,7 +301,7 @@ static bool read_node(struct reading *in, const struct draft *draft, struct node
     good &= !template || read_template_of(in, node, template);
     good &= !join || nodes_list_read(in, draft, join, &node->join, &node->join_count);
     good &= !reach || nodes_list_read(in, draft, reach, &node->may_reach, &node->may_reach_count);
-    good &= !retry || read_retry(in, node, retry);
+    good &= !retry || read_node_retry(in, node, retry);
     good &= !visits || read_visits(in, draft, node, visits);
     good &= !cache || keys_read(in, cache, cache_keys, NULL, node);
     if (cache && (node->kind->is_each || node->kind->is_graph))

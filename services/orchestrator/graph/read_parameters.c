@@ -15,7 +15,8 @@
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static bool read_field(struct reading *in, const struct node *node, const cJSON *item, union node_argument *argument)
+static bool read_parameters_field(struct reading *in, const struct node *node, const cJSON *item,
+                                  union node_argument *argument)
 {
     struct status why = {0};
     argument->field = graph_field_wanted(node->graph, item->valuestring, &why);
@@ -69,7 +70,7 @@ static bool read_prompt(struct reading *in, const cJSON *item, union node_argume
     return fault(in, item, "there is no prompt '%.*s'; add prompts/en/%.*s.md", SHOWN, name, SHOWN, name);
 }
 
-static bool is_address(const char *text)
+static bool read_parameters_is_address(const char *text)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text || strlen(text) > ADDRESS_MAX || text[strcspn(text, " \t\r\n\"\\,@")] != '\0')
@@ -95,7 +96,7 @@ static bool read_address(struct reading *in, const cJSON *item, union node_argum
     const char *scheme = strstr(item->valuestring, "://");
     if (scheme && scheme[3] != '/') /* as "dns:///HOST:PORT" has it, which gRPC knows */
         return refuse_url(in, item);
-    if (!is_address(item->valuestring))
+    if (!read_parameters_is_address(item->valuestring))
         return fault(in, item, "%s is '%.*s'; must be \"host:port\", such as \"127.0.0.1:9000\"", item->string, SHOWN,
                      item->valuestring);
     argument->text = keep_text(in, item->valuestring);
@@ -104,7 +105,7 @@ static bool read_address(struct reading *in, const cJSON *item, union node_argum
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static bool read_text(struct reading *in, const cJSON *item, union node_argument *argument)
+static bool read_parameters_text(struct reading *in, const cJSON *item, union node_argument *argument)
 {
     if (strlen(item->valuestring) > TEXT_MAX)
         return fault(in, item, "%s has %zu bytes; at most %zu are allowed", item->string, strlen(item->valuestring),
@@ -113,7 +114,7 @@ static bool read_text(struct reading *in, const cJSON *item, union node_argument
     return argument->text;
 }
 
-static bool read_json(struct reading *in, const cJSON *item, union node_argument *argument)
+static bool read_parameters_json(struct reading *in, const cJSON *item, union node_argument *argument)
 {
     argument->text = keep_json(in, item);
     if (!argument->text)
@@ -122,8 +123,8 @@ static bool read_json(struct reading *in, const cJSON *item, union node_argument
            fault(in, item, "%s has %zu bytes; at most %zu are allowed", item->string, strlen(argument->text), JSON_MAX);
 }
 
-static bool read_number(struct reading *in, const struct node_parameter *row, const cJSON *item,
-                        union node_argument *argument)
+static bool read_parameters_number(struct reading *in, const struct node_parameter *row, const cJSON *item,
+                                   union node_argument *argument)
 {
     struct option option = {.name = row->name, .type = OPTION_INTEGER, .max = INTEGER_MOST};
     struct config_item value;
@@ -144,16 +145,16 @@ static bool read_number(struct reading *in, const struct node_parameter *row, co
     return true;
 }
 
-static bool read_one(struct reading *in, const struct node *node, const struct node_parameter *row, const cJSON *item,
-                     union node_argument *argument)
+static bool read_parameters_one(struct reading *in, const struct node *node, const struct node_parameter *row,
+                                const cJSON *item, union node_argument *argument)
 {
     if (row->type <= PARAMETER_ADDRESS && !cJSON_IsString(item))
         return fault(in, item, "%s must be a string", row->name);
     switch (row->type) {
     case PARAMETER_TEXT:
-        return read_text(in, item, argument);
+        return read_parameters_text(in, item, argument);
     case PARAMETER_FIELD:
-        return read_field(in, node, item, argument);
+        return read_parameters_field(in, node, item, argument);
     case PARAMETER_GRAPH:
         return read_graph(in, item, argument);
     case PARAMETER_PROMPT:
@@ -161,9 +162,9 @@ static bool read_one(struct reading *in, const struct node *node, const struct n
     case PARAMETER_ADDRESS:
         return read_address(in, item, argument);
     case PARAMETER_JSON:
-        return read_json(in, item, argument);
+        return read_parameters_json(in, item, argument);
     default:
-        return read_number(in, row, item, argument);
+        return read_parameters_number(in, row, item, argument);
     }
 }
 
@@ -180,7 +181,7 @@ bool parameters_read(struct reading *in, struct node *node, const cJSON *item)
     for (size_t i = 0; i < count; i++) {
         const cJSON *given = part(item, rows[i].name);
         if (given)
-            good &= read_one(in, node, &rows[i], given, &arguments[i]);
+            good &= read_parameters_one(in, node, &rows[i], given, &arguments[i]);
         else if (rows[i].required)
             good = fault(in, item, "the node '%s' needs \"%s\": %s", node->name, rows[i].name, rows[i].help);
     }

@@ -56,7 +56,7 @@ const struct key field_keys[] = {
 
 /* ---- a field ----------------------------------------------------------------------------------------------------- */
 
-static bool read_value(struct reading *in, const cJSON *item, const char **value)
+static bool read_state_value(struct reading *in, const cJSON *item, const char **value)
 {
     if (!cJSON_IsString(item) || strlen(item->valuestring) > VALUE_BYTES_MAX)
         return fault(in, item, "values must be strings of at most %d bytes", VALUE_BYTES_MAX);
@@ -79,7 +79,7 @@ static bool read_values(struct reading *in, struct field *field, const cJSON *it
     const cJSON *value;
     cJSON_ArrayForEach(value, item)
     {
-        if (!values || !read_value(in, value, &values[field->value_count]))
+        if (!values || !read_state_value(in, value, &values[field->value_count]))
             return false;
         field->value_count++;
     }
@@ -130,7 +130,7 @@ static bool check_keep(struct reading *in, const struct field *field, const cJSO
                  cJSON_GetArraySize(initial), field->keep);
 }
 
-static bool read_field(struct reading *in, struct field *field, const cJSON *item)
+static bool read_state_field(struct reading *in, struct field *field, const cJSON *item)
 {
     struct field_words words = {0};
     const cJSON *values = part(item, "values"), *initial = part(item, "initial"), *reduce = part(item, "reduce");
@@ -154,7 +154,7 @@ static bool read_field(struct reading *in, struct field *field, const cJSON *ite
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int read_state_by_name(const void *a, const void *b)
 {
     const struct field *const *first = a, *const *second = b;
     return strcmp((*first)->name, (*second)->name);
@@ -168,7 +168,7 @@ static bool sort_fields(struct reading *in, struct graph *graph, struct field *f
     for (size_t i = 0; i < count; i++)
         sorted[i] = all[i] = &fields[i];
     graph->all_fields = all;
-    qsort(sorted, count, sizeof *sorted, by_name);
+    qsort(sorted, count, sizeof *sorted, read_state_by_name);
     graph->fields = fields;
     graph->fields_by_name = sorted;
     graph->field_count = count;
@@ -189,7 +189,7 @@ static bool read_fields(struct reading *in, struct draft *draft)
         if (!draft->fields)
             return false;
         draft->fields[index].index = index;
-        good &= read_field(in, &draft->fields[index++], item);
+        good &= read_state_field(in, &draft->fields[index++], item);
     }
     if (!draft->fields || (more && !playbook_add_fields(in, draft, index)))
         return false;

@@ -8,8 +8,8 @@
 
 #include "nodes/node_kind.h"
 
-#include "base/config.h"
-#include "base/json.h"
+#include "config/config.h"
+#include "json/json.h"
 
 #define SHOWN 64 /* bytes of a name or value in a fault */
 
@@ -66,7 +66,7 @@ bool agent_read(struct agent *agent, const struct json_document *document, const
 /* ---- keys.c: objects whose keys stand in a table ----------------------------------------------------------------- */
 
 enum key_kind {
-    KEY_OPTION, /* as base/config.h reads it */
+    KEY_OPTION, /* as config/config.h reads it */
     KEY_TEXT,   /* at most option.max bytes */
     KEY_CHOICE, /* the index within option.choices, into an int */
     KEY_PART,   /* read by a function of its own */

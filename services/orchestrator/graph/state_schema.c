@@ -1,7 +1,7 @@
 /* State, input and output as JSON Schemas. */
 #include "agents.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void write_type(struct json_writer *out, const struct field *field)
     json_write_end(out);
 }
 
-static void write_field(struct json_writer *out, const struct field *field)
+static void state_schema_write_field(struct json_writer *out, const struct field *field)
 {
     json_write_object(out, field->name);
     if (field->list) {
@@ -40,7 +40,7 @@ static void write_field(struct json_writer *out, const struct field *field)
     json_write_end(out);
 }
 
-static void begin(struct json_writer *out, const struct graph *graph, const char *what, struct buffer *to)
+static void state_schema_begin(struct json_writer *out, const struct graph *graph, const char *what, struct buffer *to)
 {
     struct buffer title;
     json_writer_init(out, to);
@@ -54,7 +54,7 @@ static void begin(struct json_writer *out, const struct graph *graph, const char
     json_write_object(out, "properties");
 }
 
-static void end(struct json_writer *out)
+static void state_schema_end(struct json_writer *out)
 {
     json_write_end(out);
     json_write_bool(out, "additionalProperties", false);
@@ -65,19 +65,19 @@ static void write_listed(const struct graph *graph, const char *what, const stru
                          struct buffer *to)
 {
     struct json_writer out;
-    begin(&out, graph, what, to);
+    state_schema_begin(&out, graph, what, to);
     for (size_t i = 0; i < count; i++)
-        write_field(&out, fields[i]);
-    end(&out);
+        state_schema_write_field(&out, fields[i]);
+    state_schema_end(&out);
 }
 
 void graph_write_state_schema(const struct graph *graph, struct buffer *out)
 {
     struct json_writer writer;
-    begin(&writer, graph, "State", out);
+    state_schema_begin(&writer, graph, "State", out);
     for (size_t i = 0; i < graph->field_count; i++)
-        write_field(&writer, &graph->fields[i]);
-    end(&writer);
+        state_schema_write_field(&writer, &graph->fields[i]);
+    state_schema_end(&writer);
 }
 
 void graph_write_input_schema(const struct graph *graph, struct buffer *out)

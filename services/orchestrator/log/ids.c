@@ -40,7 +40,7 @@ uint64_t id_of_place(const char *tenant, const char *thread)
     return id_hash_text(id_hash_text(ID_HASH, tenant), thread);
 }
 
-static char *put(char *at, uint64_t value, int letters)
+static char *ids_put(char *at, uint64_t value, int letters)
 {
     for (int i = letters - 1; i >= 0; i--)
         *at++ = LETTERS[value >> (5 * i) & 31];
@@ -48,7 +48,7 @@ static char *put(char *at, uint64_t value, int letters)
     return at;
 }
 
-static bool take(const char *text, size_t letters, uint64_t *value)
+static bool ids_take(const char *text, size_t letters, uint64_t *value)
 {
     *value = 0;
     for (size_t i = 0; i < letters; i++) {
@@ -62,15 +62,16 @@ static bool take(const char *text, size_t letters, uint64_t *value)
 
 void id_make_run(char id[ID_MAX], int64_t wall_ms, uint64_t place)
 {
-    char *at = put(id, (uint64_t)wall_ms, TIME_LETTERS);
-    at = put(at, place, PLACE_LETTERS);
-    put(at, random_u64(), DRAWN_LETTERS);
+    char *at = ids_put(id, (uint64_t)wall_ms, TIME_LETTERS);
+    at = ids_put(at, place, PLACE_LETTERS);
+    ids_put(at, random_u64(), DRAWN_LETTERS);
 }
 
 bool id_run_place(const char *id, uint32_t *place)
 {
     uint64_t value;
-    if (strlen(id) != TIME_LETTERS + PLACE_LETTERS + DRAWN_LETTERS || !take(id + TIME_LETTERS, PLACE_LETTERS, &value))
+    if (strlen(id) != TIME_LETTERS + PLACE_LETTERS + DRAWN_LETTERS ||
+        !ids_take(id + TIME_LETTERS, PLACE_LETTERS, &value))
         return false;
     *place = (uint32_t)value;
     return true;
@@ -79,7 +80,7 @@ bool id_run_place(const char *id, uint32_t *place)
 int64_t id_run_time(const char *id)
 {
     uint64_t value;
-    return take(id, TIME_LETTERS, &value) ? (int64_t)value : 0;
+    return ids_take(id, TIME_LETTERS, &value) ? (int64_t)value : 0;
 }
 
 void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number)
@@ -87,15 +88,15 @@ void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number)
     int letters = 4;
     while (letters < 12 && number >> (5 * letters))
         letters++;
-    put(put(id, place >> 30, SALT_LETTERS), number, letters);
+    ids_put(ids_put(id, place >> 30, SALT_LETTERS), number, letters);
 }
 
 bool id_checkpoint_number(const char *id, uint64_t place, uint64_t *number)
 {
     uint64_t salt;
     size_t length = strlen(id);
-    return length > SALT_LETTERS && length <= SALT_LETTERS + 12 && take(id, SALT_LETTERS, &salt) &&
-           salt == (place >> 30 & 0xFFFFF) && take(id + SALT_LETTERS, length - SALT_LETTERS, number);
+    return length > SALT_LETTERS && length <= SALT_LETTERS + 12 && ids_take(id, SALT_LETTERS, &salt) &&
+           salt == (place >> 30 & 0xFFFFF) && ids_take(id + SALT_LETTERS, length - SALT_LETTERS, number);
 }
 
 static int digit(char letter)
@@ -138,5 +139,5 @@ void id_unpack_version(const void *packed, size_t size, char version[ID_VERSION_
 void id_make_hashed(char id[ID_MAX], const char *prefix, uint64_t hash)
 {
     size_t length = (size_t)snprintf(id, ID_MAX - 14, "%s", prefix);
-    put(id + length, hash, 13);
+    ids_put(id + length, hash, 13);
 }

@@ -15,10 +15,10 @@ uint64_t id_hash(uint64_t hash, const void *bytes, size_t size);
 uint64_t id_hash_text(uint64_t hash, const char *text); /* its NUL too */
 uint64_t id_hash_number(uint64_t hash, uint64_t number);
 
-/* A thread's home hangs on this. */
+/* A thread's shard follows from this. */
 uint64_t id_of_place(const char *tenant, const char *thread);
 
-/* A run's id begins with its time, so that ids sort by age; it has the hash of its thread, so that its home is known
+/* A run's id begins with its time, so that ids sort by age; it has the hash of its thread, so that its shard is known
  * from it alone. */
 void id_make_run(char id[ID_MAX], int64_t wall_ms, uint64_t place);
 bool id_run_place(const char *id, uint32_t *place);

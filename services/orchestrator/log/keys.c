@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static void append(struct key *key, const void *bytes, size_t size)
+static void keys_append(struct key *key, const void *bytes, size_t size)
 {
     if (size > sizeof key->bytes - key->size)
         size = sizeof key->bytes - key->size; /* names are checked: they always fit */
@@ -14,24 +14,24 @@ void key_named(struct key *key, enum key_kind kind, const char *tenant, const ch
 {
     char letter = (char)kind;
     key->size = 0;
-    append(key, &letter, 1);
-    append(key, tenant, strlen(tenant) + 1);
-    append(key, name, strlen(name));
+    keys_append(key, &letter, 1);
+    keys_append(key, tenant, strlen(tenant) + 1);
+    keys_append(key, name, strlen(name));
 }
 
 void key_numbered(struct key *key, enum key_kind kind, const char *tenant, const char *thread, uint64_t number)
 {
     uint64_t big = __builtin_bswap64(number);
     key_named(key, kind, tenant, thread);
-    append(key, "", 1);
-    append(key, &big, sizeof big);
+    keys_append(key, "", 1);
+    keys_append(key, &big, sizeof big);
 }
 
 void key_under(struct key *key, enum key_kind kind, const char *tenant, const char *thread, const char *name)
 {
     key_named(key, kind, tenant, thread);
-    append(key, "", 1);
-    append(key, name, strlen(name));
+    keys_append(key, "", 1);
+    keys_append(key, name, strlen(name));
 }
 
 struct store_bytes key_last_name(struct store_bytes key)
@@ -46,12 +46,12 @@ void key_timed(struct key *key, enum key_kind kind, int64_t time_ms, const char 
     char letter = (char)kind;
     uint64_t big = __builtin_bswap64((uint64_t)time_ms);
     key->size = 0;
-    append(key, &letter, 1);
-    append(key, &big, sizeof big);
+    keys_append(key, &letter, 1);
+    keys_append(key, &big, sizeof big);
     if (!tenant)
         return;
-    append(key, tenant, strlen(tenant) + 1);
-    append(key, name, strlen(name));
+    keys_append(key, tenant, strlen(tenant) + 1);
+    keys_append(key, name, strlen(name));
 }
 
 uint64_t key_number(struct store_bytes key)
@@ -66,11 +66,11 @@ void key_behind(struct key *key, enum key_kind kind, const char *tenant)
 {
     char letter = (char)(tenant ? kind : kind + 1);
     key->size = 0;
-    append(key, &letter, 1);
+    keys_append(key, &letter, 1);
     if (!tenant)
         return;
-    append(key, tenant, strlen(tenant));
-    append(key, "\1", 1);
+    keys_append(key, tenant, strlen(tenant));
+    keys_append(key, "\1", 1);
 }
 
 static bool take(const char **at, const char *end, char *out, size_t room)
@@ -88,8 +88,8 @@ static bool take(const char **at, const char *end, char *out, size_t room)
 void key_old_version(struct key *key, const char *tenant, const char *agent, const char *version, const char *run)
 {
     key_under(key, KEY_VERSION, tenant, agent, version);
-    append(key, "", 1);
-    append(key, run, strlen(run));
+    keys_append(key, "", 1);
+    keys_append(key, run, strlen(run));
 }
 
 bool key_version_names(struct store_bytes key, char *version, size_t version_room, char *run, size_t run_room)

@@ -14,9 +14,9 @@
  *                                      end: when that was, 8 bytes
  *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
  *      Q tenant 0 request              RequestRow
- *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are forgotten with the thread
- *      O time tenant 0 request         a request whose thread is gone, and when it is forgotten (time big-endian)
- *      E time tenant 0 thread          a run of the thread stood before or after a node, and might do so until then
+ *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are deleted with the thread
+ *      O time tenant 0 request         a request whose thread is gone, and when its row is deleted (time big-endian)
+ *      E time tenant 0 thread          a run of the thread was paused before or after a node, and may be so until then
  *      Z tenant 0 thread               there while the thread is being erased
  *      C tenant 0 place                a result of a node that may be used again (CachedResult)
  *      c tenant 0 thread 0 place       there: it may have come from the thread, and goes with it
@@ -42,7 +42,7 @@ enum key_kind {
     KEY_REQUEST = 'Q',
     KEY_THREAD_REQUEST = 'q',
     KEY_ORPHAN = 'O',
-    KEY_STAND = 'E',
+    KEY_INTERRUPT_TIMEOUT = 'E',
     KEY_ERASED = 'Z',
     KEY_CACHED = 'C',
     KEY_THREAD_CACHED = 'c',

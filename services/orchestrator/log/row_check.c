@@ -66,7 +66,7 @@ static bool check_frame(const Renga__V1__FrameSnapshot *frame, char what[ROW_WRO
     return (frame->step >= 0 && frame->step <= STEP_MAX) || row_is_wrong(what, &frame->base, "step", "is out of range");
 }
 
-static bool check_run(const Renga__V1__Run *run, char what[ROW_WRONG_MAX])
+static bool row_check_run(const Renga__V1__Run *run, char what[ROW_WRONG_MAX])
 {
     return time_fits(&run->base, run->created_ms, what) && time_fits(&run->base, run->updated_ms, what) &&
            time_fits(&run->base, run->started_ms, what) && time_fits(&run->base, run->ended_ms, what) &&
@@ -108,7 +108,7 @@ static bool check_own(const ProtobufCMessage *message, char what[ROW_WRONG_MAX])
         return check_run_snapshot((const void *)message, what);
     if (type == &renga__v1__due_snapshot__descriptor)
         return check_due((const void *)message, what);
-    return type != &renga__v1__run__descriptor || check_run((const void *)message, what);
+    return type != &renga__v1__run__descriptor || row_check_run((const void *)message, what);
 }
 
 /* ---- by descriptor ----------------------------------------------------------------------------------------------- */

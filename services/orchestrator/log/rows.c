@@ -111,13 +111,14 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
 {
     char what[ROW_WRONG_MAX];
     struct store_bytes bytes = row->value;
-    enum store_seal seal = store_seal_read(row->key, bytes, 0);
-    if (seal == STORE_SEAL_BROKEN) {
+    enum store_checksum checksum = store_checksum_read(row->key, bytes, 0);
+    if (checksum == STORE_CHECKSUM_MISMATCH) {
         row_is_damaged(row, st, row->lost ? ROW_LOST : "its checksum does not fit its bytes");
         return NULL;
     }
-    if (seal == STORE_SEAL_WHOLE)
-        bytes = (struct store_bytes){(const char *)bytes.bytes + STORE_SEAL_BYTES, bytes.size - STORE_SEAL_BYTES};
+    if (checksum == STORE_CHECKSUM_VALID)
+        bytes =
+            (struct store_bytes){(const char *)bytes.bytes + STORE_CHECKSUM_BYTES, bytes.size - STORE_CHECKSUM_BYTES};
     ProtobufCMessage *message = rows_unpack(arena, type, row, bytes, st);
     if (!message)
         return NULL;
@@ -139,15 +140,15 @@ size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufC
     size_t size = row_size(message);
     uint8_t *bytes = store_put_room(batch, key_bytes(key), size);
     if (bytes) {
-        protobuf_c_message_pack(message, bytes + STORE_SEAL_BYTES);
-        store_seal_write(key_bytes(key), bytes, size, 0);
+        protobuf_c_message_pack(message, bytes + STORE_CHECKSUM_BYTES);
+        store_checksum_write(key_bytes(key), bytes, size, 0);
     }
     return size;
 }
 
 size_t row_size(const ProtobufCMessage *message)
 {
-    return protobuf_c_message_get_packed_size(message) + STORE_SEAL_BYTES;
+    return protobuf_c_message_get_packed_size(message) + STORE_CHECKSUM_BYTES;
 }
 
 /* ---- names of runs ----------------------------------------------------------------------------------------------- */

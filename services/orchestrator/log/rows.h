@@ -1,5 +1,5 @@
 /* Rows of the store as messages (proto/renga/v1/log.proto), and the row that names a run. A row is not trusted: each
- * value is checked against its checksum (store/seal.h), the wire format, UTF-8, and the rules of every reader. The
+ * value is checked against its checksum (store/checksum.h), the wire format, UTF-8, and the rules of every reader. The
  * rules cover required fields, enums that this release knows, and the names in its key. Rows of releases without
  * checksums are read like any others. Rows that all orchestrators compare as a whole (W, M) have no checksum. */
 #ifndef RENGA_ORCHESTRATOR_ROWS_H
@@ -9,7 +9,7 @@
 #include "keys.h"
 
 #include "base/buffer.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <protobuf-c/protobuf-c.h>
 

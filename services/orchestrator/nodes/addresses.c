@@ -60,7 +60,7 @@ void addresses_destroy(struct addresses **addresses_pointer)
     free(addresses);
 }
 
-static struct address **bucket_of(struct addresses *addresses, const char *name)
+static struct address **addresses_bucket_of(struct addresses *addresses, const char *name)
 {
     return &addresses->buckets[hash_text(name) % BUCKETS];
 }
@@ -92,7 +92,7 @@ static struct address *address_open(const struct addresses *addresses, const cha
 
 static struct address *find_or_open(struct addresses *addresses, const char *name, struct status *st)
 {
-    struct address **bucket = bucket_of(addresses, name), *address;
+    struct address **bucket = addresses_bucket_of(addresses, name), *address;
     for (address = *bucket; address; address = address->next)
         if (strcmp(address->name, name) == 0)
             return address;

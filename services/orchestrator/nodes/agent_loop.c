@@ -1,7 +1,7 @@
 /* A model that works with tools until it has an answer. Each visit of the node is a turn of the model: its calls are
  * run, and with the results it is asked again.
  *
- *      prompt ---> Chat ---> it calls tools: `again`, and the arrow leads back here --.
+ *      prompt ---> Chat ---> it calls tools: `again`, and the edge leads back here --.
  *                   |  ^                                                             |
  *                   |  '--- RunTools, a person's answers <----------------------------'
  *                   |--> it calls a tool of the document that has an outcome: that outcome
@@ -12,11 +12,11 @@
  * budget bound it as any other. After a crash the same calls go out under the same idempotency key, and the tool-runner
  * answers them from its record. Calls of the document's own tools are taken as soon as the model has answered, in the
  * same step. The last turn that `most_turns` allows is asked without tools, so that it is an answer. If the document
- * has an arrow for `limit`, all turns have tools, and the arrow is taken instead of a further turn. */
+ * has an edge for `limit`, all turns have tools, and the edge is taken instead of a further turn. */
 #include "agent_loop.h"
 
-#include "base/json.h"
 #include "kept_answer.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -87,7 +87,7 @@ static bool has_no_runner(const struct node *node)
     return tools && strcmp(tools, "[]") == 0;
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool agent_loop_check(const struct node *node, struct status *st)
 {
     const char *ask = node_argument(node, LOOP_ASK)->text;
     int64_t most = node_argument(node, LOOP_MOST)->number;
@@ -135,7 +135,7 @@ static bool check_arrows(const struct node *node, const struct loop_plan *plan, 
     return true;
 }
 
-static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
+static const void *agent_loop_prepare(const struct node *node, struct arena *arena, struct status *st)
 {
     struct loop_plan *plan = arena_zalloc(arena, sizeof *plan);
     if (!plan) {
@@ -154,7 +154,7 @@ static const void *prepare(const struct node *node, struct arena *arena, struct 
 /* ---- the model's turn -------------------------------------------------------------------------------------------- */
 
 /* Adds a tool of the node behind the tools of the tool-runner, and replaces a tool of the same name. */
-static void add_tool(struct tool_offer *offer, Renga__V1__ToolDefinition *tool)
+static void agent_loop_add_tool(struct tool_offer *offer, Renga__V1__ToolDefinition *tool)
 {
     offer_drop(offer, tool->name);
     size_t place = offer->count < OFFER_TOOLS_MAX ? offer->count : OFFER_TOOLS_MAX - 1;
@@ -163,7 +163,8 @@ static void add_tool(struct tool_offer *offer, Renga__V1__ToolDefinition *tool)
     offer->count = place + 1;
 }
 
-static bool write_tools(struct agent_loop *talk, const Renga__V1__ListToolsResponse *tools, struct status *st)
+static bool agent_loop_write_tools(struct agent_loop *talk, const Renga__V1__ListToolsResponse *tools,
+                                   struct status *st)
 {
     const char *when = node_argument(task_node(talk->base.task), LOOP_ASK)->text;
     struct tool_offer *offer = &talk->offer;
@@ -176,9 +177,9 @@ static bool write_tools(struct agent_loop *talk, const Renga__V1__ListToolsRespo
     if (offer->count > OFFER_TOOLS_MAX - own - 1)
         offer->count = OFFER_TOOLS_MAX - own - 1;
     for (size_t i = 0; i < own; i++)
-        add_tool(offer, talk->own[i]);
+        agent_loop_add_tool(offer, talk->own[i]);
     if (ask)
-        add_tool(offer, ask);
+        agent_loop_add_tool(offer, ask);
     talk->request.tools = offer->tools;
     talk->request.n_tools = offer->count;
     if (talk->last && offer->count) {
@@ -193,7 +194,8 @@ static void ask_model(struct service_call *call, const Renga__V1__ListToolsRespo
 {
     struct agent_loop *talk = (struct agent_loop *)call;
     struct status st = {0};
-    if (service_call_again(call, PEER_GATEWAY, &st) && loop_write_request(talk, &st) && write_tools(talk, tools, &st))
+    if (service_call_again(call, PEER_GATEWAY, &st) && loop_write_request(talk, &st) &&
+        agent_loop_write_tools(talk, tools, &st))
         renga__v1__llm_gateway__chat(call->peer, &talk->request, loop_answered, &call->call);
     else
         task_fail(call->task, &st);
@@ -210,7 +212,7 @@ static void end_stuck(struct agent_loop *talk)
 }
 
 /* All calls have their answers. */
-static void go_on(struct agent_loop *talk)
+static void agent_loop_go_on(struct agent_loop *talk)
 {
     struct status st = {0};
     if (!loop_answer_calls(talk, &st))
@@ -231,7 +233,7 @@ static bool take_results(struct agent_loop *talk, const Renga__V1__RunToolsRespo
     return round_take(&talk->round, answer, st);
 }
 
-static void ran(const Renga__V1__RunToolsResponse *answer, void *data)
+static void agent_loop_ran(const Renga__V1__RunToolsResponse *answer, void *data)
 {
     struct agent_loop *talk = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
@@ -243,7 +245,7 @@ static void ran(const Renga__V1__RunToolsResponse *answer, void *data)
     Renga__V1__Usage usage = loop_tools_spent(talk);
     task_spend(talk->base.task, &usage); /* if it fails from here on */
     if (good)
-        go_on(talk);
+        agent_loop_go_on(talk);
     else
         task_fail(talk->base.task, &st);
 }
@@ -252,9 +254,9 @@ static void run_pending(struct agent_loop *talk)
 {
     struct status st = {0};
     if (!talk->round.request.n_calls)
-        go_on(talk);
+        agent_loop_go_on(talk);
     else if (service_call_again(&talk->base, PEER_TOOL_RUNNER, &st))
-        renga__v1__tool_runner__run_tools(talk->base.peer, &talk->round.request, ran, &talk->base.call);
+        renga__v1__tool_runner__run_tools(talk->base.peer, &talk->round.request, agent_loop_ran, &talk->base.call);
     else
         task_fail(talk->base.task, &st);
 }
@@ -328,7 +330,7 @@ static void ask_person(struct agent_loop *talk)
     task_finish(talk->base.task, &response);
 }
 
-static void start(struct task *task)
+static void agent_loop_start(struct task *task)
 {
     struct agent_loop *talk = task_data(task);
     struct status st = {0};
@@ -357,10 +359,10 @@ const struct node_kind agent_loop_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .names_outcomes = true,
-    .check = check,
-    .prepare = prepare,
+    .check = agent_loop_check,
+    .prepare = agent_loop_prepare,
     .size = sizeof(struct agent_loop),
-    .start = start,
+    .start = agent_loop_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

@@ -56,7 +56,7 @@ enum {
 struct loop_plan {
     const struct own_tools *tools;
     const struct remaining *remaining;
-    bool has_limit, has_no_model, has_unusable; /* arrows that the document has */
+    bool has_limit, has_no_model, has_unusable; /* edges that the document has */
     bool no_runner;                             /* "tools": [] */
 };
 

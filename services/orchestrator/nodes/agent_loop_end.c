@@ -1,8 +1,8 @@
 #include "agent_loop.h"
 
-#include "base/json.h"
+#include "model_task/usage.h"
 #include "rpc/details.h"
-#include "thinking/usage.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void end_unusable(struct agent_loop *talk, const struct status *st, const
 
 /* DATA_LOSS: the gateway has an answer that broke its rules, also after repair. With any other status the call itself
  * failed. */
-static void call_failed(struct agent_loop *talk)
+static void agent_loop_end_call_failed(struct agent_loop *talk)
 {
     size_t size;
     Renga__V1__Usage spent = RENGA__V1__USAGE__INIT;
@@ -282,7 +282,7 @@ void loop_answered(const Renga__V1__ChatResponse *answer, void *data)
     struct agent_loop *talk = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
     if (!answer) {
-        call_failed(talk);
+        agent_loop_end_call_failed(talk);
         return;
     }
     if (!answer_is_whole(answer, &st)) {

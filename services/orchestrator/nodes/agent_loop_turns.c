@@ -1,6 +1,6 @@
 #include "agent_loop.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 

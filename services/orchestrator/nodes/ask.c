@@ -1,8 +1,8 @@
 /* Asks a person, and writes the answer into a field. */
 #include "node_kind.h"
 
-#include "base/json_schema.h"
-#include "base/json_writer.h"
+#include "json/schema.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"answered", NULL};
 
-static bool check_size(const struct node *node, size_t row, size_t most, struct status *st)
+static bool ask_check_size(const struct node *node, size_t row, size_t most, struct status *st)
 {
     const char *text = node_argument(node, row)->text;
     return !text || strlen(text) <= most ||
@@ -47,42 +47,43 @@ static bool check_schema(const char *text, struct status *st)
     return good || fail_field(st, "schema", "is no JSON Schema that answers can be held to: %s", why.text);
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool ask_check(const struct node *node, struct status *st)
 {
     const char *question = node_argument(node, ASK_QUESTION)->text, *schema = node_argument(node, ASK_SCHEMA)->text;
     if ((!question || !*question) && !node_argument(node, ASK_PAYLOAD)->text)
         return fail(st, INVALID_ARGUMENT, "asks nothing; give it a \"question\" or a \"payload\"");
-    return check_size(node, ASK_QUESTION, ASK_QUESTION_MAX, st) && check_size(node, ASK_PAYLOAD, ASK_PAYLOAD_MAX, st) &&
-           check_size(node, ASK_SCHEMA, ASK_SCHEMA_MAX, st) && (!schema || check_schema(schema, st));
+    return ask_check_size(node, ASK_QUESTION, ASK_QUESTION_MAX, st) &&
+           ask_check_size(node, ASK_PAYLOAD, ASK_PAYLOAD_MAX, st) &&
+           ask_check_size(node, ASK_SCHEMA, ASK_SCHEMA_MAX, st) && (!schema || check_schema(schema, st));
 }
 
-static char *text_of(const struct node *node, size_t row)
+static char *ask_text_of(const struct node *node, size_t row)
 {
     const char *text = node_argument(node, row)->text;
     return (char *)(uintptr_t)(text ? text : "");
 }
 
-static void ask(struct task *task)
+static void ask_run(struct task *task)
 {
     const struct node *node = task_node(task);
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     Renga__V1__NodeInterrupt question = RENGA__V1__NODE_INTERRUPT__INIT, *list[] = {&question};
     question.key = (char *)(uintptr_t)ASK_KEY;
-    question.question = text_of(node, ASK_QUESTION);
-    question.payload_json = text_of(node, ASK_PAYLOAD);
-    question.answer_schema_json = text_of(node, ASK_SCHEMA);
+    question.question = ask_text_of(node, ASK_QUESTION);
+    question.payload_json = ask_text_of(node, ASK_PAYLOAD);
+    question.answer_schema_json = ask_text_of(node, ASK_SCHEMA);
     response.interrupts = list;
     response.n_interrupts = 1;
     task_finish(task, &response);
 }
 
-static void start(struct task *task)
+static void ask_start(struct task *task)
 {
     struct buffer update;
     struct json_writer out;
     const Renga__V1__RunNodeRequest *request = task_request(task);
     if (!request->n_answers) {
-        ask(task);
+        ask_run(task);
         return;
     }
     const char *answer = request->answers[0]->answer_json;
@@ -104,7 +105,7 @@ const struct node_kind ask_kind = {
     .help = "Asks a person, and waits for the answer.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
-    .start = start,
+    .check = ask_check,
+    .start = ask_start,
     .is_pure = true,
 };

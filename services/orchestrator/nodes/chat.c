@@ -68,7 +68,7 @@ static const struct node_parameter parameters[] = {
     [CHAT_DECLINE] = {.name = "decline",
                       .type = PARAMETER_TEXT,
                       .help = "A word by which a model says that it has no answer, at the beginning of its first line. "
-                              "With an arrow \"declined\" that is the outcome, and the text behind it is the answer."},
+                              "With an edge \"declined\" that is the outcome, and the text behind it is the answer."},
     [CHAT_EXTRACTIVE] = {.name = "extractive",
                          .type = PARAMETER_BOOLEAN,
                          .help = "True: the gateway's extractive provider is asked, whatever model the run has. The "
@@ -81,12 +81,12 @@ static const struct node_parameter parameters[] = {
 #define CHAT_EMBEDDED "extractive" /* the provider that is no model, and its route */
 #define CHAT_REFUSED  "NO_MODEL"   /* its reason, as the gateway's contract has it */
 
-/* Those behind the first one are taken if the document has an arrow for them. */
+/* Those behind the first one are taken if the document has an edge for them. */
 enum { CHAT_REPLIED, CHAT_NO_MODEL, CHAT_FOUND, CHAT_NOT_FOUND, CHAT_DECLINED };
 static const char *const chat_outcomes[] = {"replied", "no_model", "found", "not_found", "declined", NULL};
 static const char *const outcomes[] = {"replied", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool chat_check(const struct node *node, struct status *st)
 {
     const struct field *into = node_argument(node, CHAT_INTO)->field;
     const struct field *history = node_argument(node, CHAT_HISTORY)->field;
@@ -111,7 +111,7 @@ static bool check(const struct node *node, struct status *st)
            output_check(node, CHAT_TURNS, FIELD_OBJECT, true, st) && pick_check(node, CHAT_PICK, st);
 }
 
-static bool is_outcome(const char *name)
+static bool chat_is_outcome(const char *name)
 {
     for (size_t i = 0; chat_outcomes[i]; i++)
         if (strcmp(chat_outcomes[i], name) == 0)
@@ -119,10 +119,10 @@ static bool is_outcome(const char *name)
     return false;
 }
 
-static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
+static const void *chat_prepare(const struct node *node, struct arena *arena, struct status *st)
 {
     for (size_t i = 0; i < node->edge_count; i++)
-        if (!is_outcome(node->edges[i].outcome)) {
+        if (!chat_is_outcome(node->edges[i].outcome)) {
             fail_field(st, "on", "chat has no outcome '%s'; it has replied, no_model, found, not_found and declined",
                        node->edges[i].outcome);
             return NULL;
@@ -149,14 +149,15 @@ struct chat {
     bool overrun;
 };
 
-static bool add_prompt(struct chat *chat, struct turns *turns, Renga__V1__ChatRole role, size_t row, struct status *st)
+static bool chat_add_prompt(struct chat *chat, struct turns *turns, Renga__V1__ChatRole role, size_t row,
+                            struct status *st)
 {
     const char *name = node_argument(task_node(chat->base.task), row)->text;
     const char *text = name ? prompt_fill(chat->base.task, name, chat->base.inputs, chat->base.language, st) : NULL;
     return !name || (text && turns_add(turns, role, text, st));
 }
 
-static bool write_turns(struct chat *chat, struct status *st)
+static bool chat_write_turns(struct chat *chat, struct status *st)
 {
     struct turns turns;
     const cJSON *history = service_call_input(&chat->base, CHAT_HISTORY);
@@ -164,16 +165,16 @@ static bool write_turns(struct chat *chat, struct status *st)
     if (count > TURNS_MAX)
         return fail(st, INVALID_ARGUMENT, "the history has %d turns; at most %d are asked with", count, TURNS_MAX);
     if (!turns_init(&turns, task_arena(chat->base.task), (size_t)count + 2, st) ||
-        !add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, CHAT_SYSTEM, st) ||
+        !chat_add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, CHAT_SYSTEM, st) ||
         !turns_read(&turns, history, false, st) ||
-        !add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, CHAT_PROMPT, st))
+        !chat_add_prompt(chat, &turns, RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER, CHAT_PROMPT, st))
         return false;
     chat->request.messages = turns.list;
     chat->request.n_messages = turns.count;
     return turns.count || fail(st, INVALID_ARGUMENT, "the history has no turns, and there is no prompt");
 }
 
-static void set_terms(struct chat *chat)
+static void chat_set_terms(struct chat *chat)
 {
     const struct node *node = task_node(chat->base.task);
     const char *model = node_argument(node, CHAT_MODEL)->text, *schema = node_argument(node, CHAT_SCHEMA)->text;
@@ -196,19 +197,19 @@ static void set_terms(struct chat *chat)
     chat->request.response_format = &chat->format;
 }
 
-static bool write_question(struct chat *chat, struct status *st)
+static bool chat_write_question(struct chat *chat, struct status *st)
 {
     renga__v1__chat_request__init(&chat->request);
     if (!prompt_values(chat->base.inputs, task_node(chat->base.task), CHAT_PICK, chat->base.language, st) ||
-        !write_turns(chat, st))
+        !chat_write_turns(chat, st))
         return false;
-    set_terms(chat);
+    chat_set_terms(chat);
     return true;
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static void write_turn(struct json_writer *out, const char *field, const char *content)
+static void chat_write_turn(struct json_writer *out, const char *field, const char *content)
 {
     Renga__V1__ChatMessage turn = RENGA__V1__CHAT_MESSAGE__INIT;
     turn.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
@@ -233,7 +234,7 @@ static const char *behind_decline(const char *content, const char *word)
     return *at ? at : content + strspn(content, blanks);
 }
 
-/* What the answer is, by the arrows that the document has. *content is then the answer itself. */
+/* What the answer is, by the edges that the document has. *content is then the answer itself. */
 static int chat_outcome(const struct chat *chat, const Renga__V1__ChatFinish *finish, const char **content)
 {
     const struct task *task = chat->base.task;
@@ -253,29 +254,29 @@ static int chat_outcome(const struct chat *chat, const Renga__V1__ChatFinish *fi
     return outcome;
 }
 
-static void write_answer(const struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content,
-                         struct json_writer *out)
+static void chat_write_answer(const struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content,
+                              struct json_writer *out)
 {
     const struct field *into = node_argument(task_node(chat->base.task), CHAT_INTO)->field;
     const char *turns = update_field(chat->base.task, CHAT_TURNS);
     if (finish->structured_json[0])
         json_write_raw(out, into->name, finish->structured_json, strlen(finish->structured_json));
     else if (into->list)
-        write_turn(out, into->name, content);
+        chat_write_turn(out, into->name, content);
     else
         json_write_string(out, into->name, content);
     if (turns && strcmp(turns, into->name) != 0)
-        write_turn(out, turns, content);
+        chat_write_turn(out, turns, content);
 }
 
-static void reply(struct chat *chat, const char *content, const Renga__V1__ChatFinish *finish)
+static void chat_reply(struct chat *chat, const char *content, const Renga__V1__ChatFinish *finish)
 {
     struct update update;
     int outcome = chat_outcome(chat, finish, &content);
     bool extractive = node_argument(task_node(chat->base.task), CHAT_EXTRACTIVE)->flag;
     update_begin(&update);
     if (!extractive || outcome != CHAT_NOT_FOUND)
-        write_answer(chat, finish, content, &update.out);
+        chat_write_answer(chat, finish, content, &update.out);
     update.response.usage = finish->usage;
     update.response.degradations = finish->degradations;
     update.response.n_degradations = extractive ? 0 : finish->n_degradations;
@@ -302,7 +303,7 @@ static void finish_as(struct chat *chat, int outcome, Renga__V1__Usage *usage)
 
 /* The embedded provider, which is no model, refuses an object that it cannot fill; the document may have a way of its
  * own for that. A gateway may have no route to it. */
-static void call_failed(struct chat *chat)
+static void chat_call_failed(struct chat *chat)
 {
     bool extractive = node_argument(task_node(chat->base.task), CHAT_EXTRACTIVE)->flag;
     if (has_arrow(chat->base.task, CHAT_NO_MODEL) && service_call_reason_is(&chat->base, CHAT_REFUSED))
@@ -320,7 +321,7 @@ static bool has_no_model(const struct chat *chat, const Renga__V1__ChatFinish *f
            has_arrow(chat->base.task, CHAT_NO_MODEL);
 }
 
-static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
+static void chat_take(struct chat *chat, const Renga__V1__ChatFinish *finish, const char *content, const char *refusal)
 {
     struct status st = {0};
     bool cut = chat->tokens_max && finish->finish_reason == RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH;
@@ -331,7 +332,7 @@ static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const c
     if (cut || finish_is_answer(finish, refusal, &st)) {
         const char *fitting = chat->tokens_max ? shortened(chat, content, cut) : content;
         if (fitting) {
-            reply(chat, fitting, finish);
+            chat_reply(chat, fitting, finish);
             return;
         }
         fail(&st, DATA_LOSS, "the model's answer has no whole sentence within %d tokens", chat->tokens_max);
@@ -341,21 +342,21 @@ static void take(struct chat *chat, const Renga__V1__ChatFinish *finish, const c
     task_fail(chat->base.task, &st);
 }
 
-static void answered(const Renga__V1__ChatResponse *answer, void *data)
+static void chat_answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
     if (!answer)
-        call_failed(chat);
+        chat_call_failed(chat);
     else if (answer_is_whole(answer, &st))
-        take(chat, answer->finish, answer->message->content, answer->message->refusal);
+        chat_take(chat, answer->finish, answer->message->content, answer->message->refusal);
     else
         task_fail(chat->base.task, &st);
 }
 
 /* ---- the answer, as it is being written -------------------------------------------------------------------------- */
 
-static void stream_ended(struct chat *chat)
+static void chat_stream_ended(struct chat *chat)
 {
     struct status st = {0};
     if (chat->overrun || chat->text.failed)
@@ -365,12 +366,12 @@ static void stream_ended(struct chat *chat)
     if (st.code != OK)
         task_fail(chat->base.task, &st);
     else if (chat->base.call.status.code == OK && chat->finish)
-        take(chat, chat->finish, buffer_text(&chat->text), "see its text");
+        chat_take(chat, chat->finish, buffer_text(&chat->text), "see its text");
     else
-        call_failed(chat);
+        chat_call_failed(chat);
 }
 
-static void take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *event)
+static void chat_take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *event)
 {
     task_alive(chat->base.task);
     if (event->event_case == RENGA__V1__CHAT_STREAM_EVENT__EVENT_TEXT) {
@@ -385,26 +386,26 @@ static void take_event(struct chat *chat, const Renga__V1__ChatStreamEvent *even
         rpc_client_call_cancel(&chat->base.call);
 }
 
-static void event_came(const Renga__V1__ChatStreamEvent *event, void *data)
+static void chat_event_came(const Renga__V1__ChatStreamEvent *event, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
     if (event) {
         if (!chat->overrun && !chat->base.cancelled)
-            take_event(chat, event);
+            chat_take_event(chat, event);
         return;
     }
     struct buffer text = chat->text; /* the task ends, and its data with it */
-    stream_ended(chat);
+    chat_stream_ended(chat);
     buffer_fini(&text);
 }
 
 /* ---- how it begins ----------------------------------------------------------------------------------------------- */
 
-static void start(struct task *task)
+static void chat_start(struct task *task)
 {
     struct chat *chat = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&chat->base, task, PEER_GATEWAY, &st) && write_question(chat, &st);
+    bool good = service_call_open(&chat->base, task, PEER_GATEWAY, &st) && chat_write_question(chat, &st);
     service_call_close(&chat->base);
     if (!good) {
         task_fail(task, &st);
@@ -412,9 +413,9 @@ static void start(struct task *task)
     }
     buffer_init(&chat->text, ANSWER_BYTES_MAX);
     if (node_argument(task_node(task), CHAT_STREAM)->flag)
-        renga__v1__llm_gateway__chat_stream(chat->base.peer, &chat->request, event_came, &chat->base.call);
+        renga__v1__llm_gateway__chat_stream(chat->base.peer, &chat->request, chat_event_came, &chat->base.call);
     else
-        renga__v1__llm_gateway__chat(chat->base.peer, &chat->request, answered, &chat->base.call);
+        renga__v1__llm_gateway__chat(chat->base.peer, &chat->request, chat_answered, &chat->base.call);
 }
 
 extern const struct node_kind chat_kind;
@@ -425,10 +426,10 @@ const struct node_kind chat_kind = {
     .outcomes = outcomes,
     .names_inputs = true,
     .names_outcomes = true,
-    .check = check,
-    .prepare = prepare,
+    .check = chat_check,
+    .prepare = chat_prepare,
     .size = sizeof(struct chat),
-    .start = start,
+    .start = chat_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

@@ -2,7 +2,7 @@
 #include "input_job.h"
 #include "when.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct node_parameter parameters[] = {
 
 struct choice {
     const struct json_condition *when;
-    const char *outcome; /* of the node's arrow */
+    const char *outcome; /* of the node's edge */
 };
 
 struct choices {
@@ -33,13 +33,13 @@ struct choices {
     struct choice list[];
 };
 
-/* The name as the arrow has it. */
+/* The name as the edge has it. */
 static const char *arrow_name(const struct node *node, const char *outcome, const char *parameter, struct status *st)
 {
     const struct edge *edge = *outcome ? node_edge(node, outcome) : NULL;
     if (edge)
         return edge->outcome;
-    fail_field(st, parameter, "the outcome '%.64s' has no arrow; add \"%.64s\" to \"on\"", outcome, outcome);
+    fail_field(st, parameter, "the outcome '%.64s' has no edge; add \"%.64s\" to \"on\"", outcome, outcome);
     return NULL;
 }
 
@@ -67,7 +67,7 @@ static bool arrows_have_cases(const struct node *node, const struct choices *cho
         for (size_t j = 0; !known && j < choices->count; j++)
             known = strcmp(outcome, choices->list[j].outcome) == 0;
         if (!known)
-            return fail_field(st, "on", "no case has the outcome '%s'; add one, or take the arrow out", outcome);
+            return fail_field(st, "on", "no case has the outcome '%s'; add one, or take the edge out", outcome);
     }
     return true;
 }

@@ -65,7 +65,7 @@ static const char *const outcomes[] = {"cited", "unsupported", NULL};
 static const char *const unsupported_words[] = {"drop", "mark", "keep", NULL};
 static const enum cite_unsupported unsupported_ways[] = {CITE_DROP, CITE_MARK, CITE_KEEP};
 
-static bool check(const struct node *node, struct status *st)
+static bool cite_check(const struct node *node, struct status *st)
 {
     int way = word_check(node, CITE_UNSUPPORTED, unsupported_words, st);
     bool mark = way == 1, text = node_argument(node, CITE_TEXT)->field;
@@ -119,7 +119,7 @@ static bool cite_as_it_is(struct citing *citing)
 
 /* ---- the answer, rewritten --------------------------------------------------------------------------------------- */
 
-static const char *prompt_of(const struct service_call *run, size_t row)
+static const char *cite_prompt_of(const struct service_call *run, size_t row)
 {
     const struct node *node = task_node(run->task);
     const char *name = node_argument(node, row)->text;
@@ -131,7 +131,7 @@ static const char *prompt_of(const struct service_call *run, size_t row)
 static void write_references(struct cite_text *cite, const struct service_call *run, const char *answer,
                              struct cited_span own)
 {
-    const char *heading = prompt_of(run, CITE_REFERENCES);
+    const char *heading = cite_prompt_of(run, CITE_REFERENCES);
     bool ours = strcmp(run->language, "ja") == 0 || strcmp(run->language, "en") == 0 || own.end == own.begin;
     if (heading)
         cite_text_write_references(cite, ours ? heading : answer + own.begin,
@@ -166,7 +166,7 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
     struct cited_span own;
     struct status ignored = {0};
     const char *answer = service_call_text(run, CITE_ANSWER), *clean = cite_clean(citing->sources, answer, &own);
-    const char *mark = prompt_of(run, CITE_MARK_PROMPT);
+    const char *mark = cite_prompt_of(run, CITE_MARK_PROMPT);
     cite->sources = citing->sources;
     cite->evidence = citing->evidence;
     cite->unsupported =
@@ -191,7 +191,7 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
 
 /* False: no memory. */
-static bool read_sources(struct citing *citing)
+static bool cite_read_sources(struct citing *citing)
 {
     struct arena *arena = task_arena(citing->base.base.task);
     citing->sources = arena_zalloc(arena, sizeof *citing->sources);
@@ -206,11 +206,11 @@ static bool read_sources(struct citing *citing)
 
 static bool citing_run(struct input_job *job, struct status *st)
 {
-    struct citing *citing = OWNER_OF(job, struct citing, base);
+    struct citing *citing = CONTAINER_OF(job, struct citing, base);
     struct json_writer *out = &job->update.out;
     bool text = node_argument(task_node(job->base.task), CITE_TEXT)->field;
     struct cite_text *cite = text ? arena_zalloc(task_arena(job->base.task), sizeof *cite) : NULL;
-    bool good = (cite || !text) && read_sources(citing);
+    bool good = (cite || !text) && cite_read_sources(citing);
     json_write_array(out, update_field(job->base.task, CITE_INTO));
     if (cite) {
         buffer_init(&cite->out, CITED_TEXT_MAX);
@@ -226,7 +226,7 @@ static bool citing_run(struct input_job *job, struct status *st)
 /* If some sentences have a source and others do not, adds a degradation in the language of the run. */
 static const char *citing_finish(struct input_job *job, struct update *update)
 {
-    const struct count *count = &OWNER_OF(job, struct citing, base)->count;
+    const struct count *count = &CONTAINER_OF(job, struct citing, base)->count;
     const struct node *node = task_node(job->base.task);
     const char *way = node_argument(node, CITE_UNSUPPORTED)->text;
     bool dropped = node_argument(node, CITE_TEXT)->field && (!way || strcmp(way, "drop") == 0);
@@ -246,7 +246,7 @@ static const char *citing_finish(struct input_job *job, struct update *update)
     return outcomes[count->cited ? 0 : 1];
 }
 
-static void start(struct task *task)
+static void cite_start(struct task *task)
 {
     struct citing *citing = task_data(task);
     input_job_start(&citing->base, task, citing_run, citing_finish);
@@ -258,8 +258,8 @@ const struct node_kind cite_kind = {
     .help = "Finds the sources that carry the sentences of an answer, and holds the answer to them.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = cite_check,
     .size = sizeof(struct citing),
-    .start = start,
+    .start = cite_start,
     .cancel = input_job_cancel,
 };

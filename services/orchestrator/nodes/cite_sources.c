@@ -60,7 +60,7 @@ static void add_source(struct cite_sources *sources, const Renga__V1__SearchHit 
 }
 
 /* A page whose address was found in several spellings is a single source: its address is the first spelling. */
-static char *source_address(struct cite_sources *sources, char *uri)
+static char *cite_sources_source_address(struct cite_sources *sources, char *uri)
 {
     struct buffer form;
     buffer_init(&form, CANONICAL_MAX);
@@ -85,14 +85,14 @@ static void add_hit(struct cite_sources *sources, const cJSON *item)
     Renga__V1__SearchHit *hit =
         (Renga__V1__SearchHit *)message_read_json(&renga__v1__search_hit__descriptor, item, sources->arena, &why);
     if (hit) {
-        hit->uri = source_address(sources, hit->uri);
+        hit->uri = cite_sources_source_address(sources, hit->uri);
         add_source(sources, hit);
     }
     sources->no_memory |= why.code == RESOURCE_EXHAUSTED;
 }
 
 /* A tool that does not search is a source, too: its statements can be told apart from invented ones. */
-static void add_tool(struct cite_sources *sources, const char *name, const char *text)
+static void cite_sources_add_tool(struct cite_sources *sources, const char *name, const char *text)
 {
     Renga__V1__SearchHit *hit = arena_alloc(sources->arena, sizeof *hit);
     sources->no_memory |= !hit;
@@ -138,7 +138,7 @@ static void add_result(struct cite_sources *sources, const cJSON *item)
     hit->source = source_text(sources, item, "source");
     if (sources->no_memory || cite_is_script(hit->uri))
         return;
-    hit->uri = source_address(sources, hit->uri);
+    hit->uri = cite_sources_source_address(sources, hit->uri);
     add_source(sources, hit);
 }
 
@@ -158,7 +158,7 @@ static void add_bullet(struct cite_sources *sources, const cJSON *item)
         add_source(sources, hit);
 }
 
-static bool is_bullet(const cJSON *item)
+static bool cite_sources_is_bullet(const cJSON *item)
 {
     return cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "content")) &&
            cJSON_IsString(cJSON_GetObjectItemCaseSensitive(item, "section")) &&
@@ -180,12 +180,12 @@ void cite_sources_gather(struct cite_sources *sources, const cJSON *item)
         add_result(sources, item);
         return;
     }
-    if (is_bullet(item)) {
+    if (cite_sources_is_bullet(item)) {
         add_bullet(sources, item);
         return;
     }
     if (name && text && *text && !cJSON_GetObjectItemCaseSensitive(item, "status_code"))
-        add_tool(sources, name, text);
+        cite_sources_add_tool(sources, name, text);
     for (const cJSON *inner = cJSON_IsObject(item) || cJSON_IsArray(item) ? item->child : NULL; inner;
          inner = inner->next)
         cite_sources_gather(sources, inner);

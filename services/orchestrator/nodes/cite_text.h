@@ -7,7 +7,7 @@
 #include "cite_sources.h"
 
 #include "base/buffer.h"
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #define CITED_MAX      1000              /* sentences, as AgentResult.citations; more are taken as unsupported */
 #define CITED_TEXT_MAX ((size_t)1 << 20) /* bytes of the text with its references */

@@ -61,7 +61,7 @@ static Operation *curation_add(struct curation *curation, struct arena *arena, K
     return operation;
 }
 
-static bool add_counts(struct curation *curation, const struct bullet_table *table, struct arena *arena)
+static bool curation_add_counts(struct curation *curation, const struct bullet_table *table, struct arena *arena)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct bullet_entry *entry = &table->entries[i];
@@ -278,7 +278,7 @@ enum curation_verdict curation_make(struct curation *curation, struct arena *are
     count_tags(&table, curation->tags);
     written_gather_ids(&table, curation->written);
     curation_look_up(&table, curation);
-    if (!add_counts(curation, &table, arena))
+    if (!curation_add_counts(curation, &table, arena))
         return CURATION_NO_MEMORY;
     enum curation_verdict verdict = add_all_written(curation, &table, arena, st);
     return verdict == CURATION_CHECKED && !curation->count ? CURATION_NOTHING : verdict;

@@ -157,7 +157,7 @@ static size_t digest_choose(const struct service_call *run, const struct cite_so
 
 static bool digest_run(struct input_job *job, struct status *st)
 {
-    struct digesting *digesting = OWNER_OF(job, struct digesting, base);
+    struct digesting *digesting = CONTAINER_OF(job, struct digesting, base);
     struct arena *arena = task_arena(job->base.task);
     struct cite_sources *sources = arena_zalloc(arena, sizeof *sources);
     struct evidence *evidence = NULL;
@@ -182,7 +182,7 @@ static bool digest_run(struct input_job *job, struct status *st)
 
 static const char *digest_finish(struct input_job *job, struct update *update)
 {
-    return outcomes[OWNER_OF(job, struct digesting, base)->found ? 0 : 1];
+    return outcomes[CONTAINER_OF(job, struct digesting, base)->found ? 0 : 1];
 }
 
 static void digest_start(struct task *task)

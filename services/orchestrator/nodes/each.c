@@ -1,7 +1,7 @@
 /* Runs a sub-graph for each item of a list, side by side. The engine itself does it: this is the entry. */
 #include "node_kind.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"done", NULL};
 
-static bool check_lists(const struct field *of, const struct field *into, struct status *st)
+static bool each_check_lists(const struct field *of, const struct field *into, struct status *st)
 {
     if (!of->list)
         return fail_field(st, "of", "'%s' is %s; it must be a list", of->name, field_type_words(of->type, false));
@@ -41,7 +41,7 @@ static bool check_lists(const struct field *of, const struct field *into, struct
     return true;
 }
 
-static bool is_input(const struct graph *graph, const struct field *field)
+static bool each_is_input(const struct graph *graph, const struct field *field)
 {
     for (size_t i = 0; i < graph->input_count; i++)
         if (graph->input[i] == field)
@@ -49,7 +49,7 @@ static bool is_input(const struct graph *graph, const struct field *field)
     return false;
 }
 
-static bool check_pair(const struct node *node, const struct graph *sub, const cJSON *pair, struct status *st)
+static bool each_check_pair(const struct node *node, const struct graph *sub, const cJSON *pair, struct status *st)
 {
     struct status why = {0};
     const char *name = cJSON_GetStringValue(pair), *number = node_argument(node, EACH_NUMBER)->text;
@@ -59,7 +59,7 @@ static bool check_pair(const struct node *node, const struct graph *sub, const c
     const struct field *from = to ? graph_field_wanted(node->graph, name, &why) : NULL;
     if (!from)
         return fail_field(st, "in", "%s", why.text);
-    if (!is_input(sub, to))
+    if (!each_is_input(sub, to))
         return fail_field(st, "in", "'%s' is not in the \"input\" of the graph '%s'; add it there", to->name,
                           sub->name);
     if (strcmp(to->name, node_argument(node, EACH_AS)->text) == 0)
@@ -71,18 +71,18 @@ static bool check_pair(const struct node *node, const struct graph *sub, const c
                       field_type_words(to->type, to->list), from->name, field_type_words(from->type, from->list));
 }
 
-static bool check_pairs(const struct node *node, const struct graph *sub, struct status *st)
+static bool each_check_pairs(const struct node *node, const struct graph *sub, struct status *st)
 {
     const char *text = node_argument(node, EACH_IN)->text;
     cJSON *pairs = text ? json_parse(text, strlen(text), NULL, st) : NULL;
     bool good = !text || cJSON_IsObject(pairs) || fail_field(st, "in", "must be an object of fields");
     for (const cJSON *pair = text && good ? pairs->child : NULL; good && pair; pair = pair->next)
-        good = check_pair(node, sub, pair, st);
+        good = each_check_pair(node, sub, pair, st);
     cJSON_Delete(pairs);
     return good;
 }
 
-static bool check_number(const struct node *node, const struct graph *sub, struct status *st)
+static bool each_check_number(const struct node *node, const struct graph *sub, struct status *st)
 {
     const char *name = node_argument(node, EACH_NUMBER)->text;
     struct status why = {0};
@@ -91,7 +91,7 @@ static bool check_number(const struct node *node, const struct graph *sub, struc
         return true;
     if (!number)
         return fail_field(st, "number", "%s", why.text);
-    if (!is_input(sub, number) || strcmp(name, node_argument(node, EACH_AS)->text) == 0)
+    if (!each_is_input(sub, number) || strcmp(name, node_argument(node, EACH_AS)->text) == 0)
         return fail_field(st, "number",
                           "'%s' must be in the \"input\" of the graph '%s', and another field than \"as\"", name,
                           sub->name);
@@ -100,23 +100,23 @@ static bool check_number(const struct node *node, const struct graph *sub, struc
                       field_type_words(number->type, number->list));
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool each_check(const struct node *node, struct status *st)
 {
     const struct field *of = node_argument(node, EACH_OF)->field;
     const struct graph *sub = node_argument(node, EACH_GRAPH)->graph;
     struct status why = {0};
-    if (!check_lists(of, node_argument(node, EACH_INTO)->field, st))
+    if (!each_check_lists(of, node_argument(node, EACH_INTO)->field, st))
         return false;
     const struct field *as = graph_field_wanted(sub, node_argument(node, EACH_AS)->text, &why);
     if (!as)
         return fail_field(st, "as", "%s", why.text);
-    if (!is_input(sub, as))
+    if (!each_is_input(sub, as))
         return fail_field(st, "as", "'%s' is not in the \"input\" of the graph '%s'; add it there", as->name,
                           sub->name);
     if (as->type != FIELD_ANY && (as->type != of->type || as->list))
         return fail_field(st, "as", "'%s' is %s, an item of '%s' is %s; give both the same type", as->name,
                           field_type_words(as->type, as->list), of->name, field_type_words(of->type, false));
-    return check_number(node, sub, st) && check_pairs(node, sub, st);
+    return each_check_number(node, sub, st) && each_check_pairs(node, sub, st);
 }
 
 extern const struct node_kind each_kind;
@@ -125,6 +125,6 @@ const struct node_kind each_kind = {
     .help = "Runs a sub-graph for each item of a list, side by side.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = each_check,
     .is_each = true,
 };

@@ -1,8 +1,8 @@
 #include "form_cache.h"
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <pthread.h>
 #include <stdlib.h>

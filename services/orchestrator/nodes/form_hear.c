@@ -1,19 +1,28 @@
 /* Reads a person's message about a form, without a model: values for its fields go into a queue for review. The
- * person's other wishes (skip, go back, why, another language) are done or told.
+ * person's other dialogue acts (skip, go back, why, another language) are done or told.
  *
- *      said ---> a wish alone? ---> skipped, refused, unexplained, back, changes, speaks, why, explain, progress
+ *      said ---> an act alone? ---> skipped, refused, unexplained, back, changes, speaks, why, explain, progress
  *        '-----> values of fields ---> `values`; a value that is wrong ---> `problem`; neither ---> `nothing`
  *
  * Only this node leaves a field open: if the field is not required, or if the form allows it with a reason. */
-#include "form_desk.h"
+#include "form_fill.h"
 #include "form_queue.h"
 
 #include <string.h>
 
-enum { HEAR_SAID = DESK_ROWS, HEAR_VALUES, HEAR_CURRENT, HEAR_MESSAGE, HEAR_PLAN, HEAR_QUEUE, HEAR_NOTICE, HEAR_HEARD };
+enum {
+    HEAR_SAID = FORM_FILL_ROWS,
+    HEAR_VALUES,
+    HEAR_CURRENT,
+    HEAR_MESSAGE,
+    HEAR_PLAN,
+    HEAR_QUEUE,
+    HEAR_NOTICE,
+    HEAR_HEARD
+};
 
 static const struct node_parameter parameters[] = {
-    DESK_PARAMETERS,
+    FORM_FILL_PARAMETERS,
     [HEAR_SAID] = {.name = "said",
                    .type = PARAMETER_FIELD,
                    .required = true,
@@ -63,7 +72,7 @@ static const char *const outcomes[] = {"values",  "problem", "nothing", "skipped
 
 static bool form_hear_check(const struct node *node, struct status *st)
 {
-    return desk_check(node, st) && input_check(node, HEAR_SAID, FIELD_STRING, false, st) &&
+    return form_fill_check(node, st) && input_check(node, HEAR_SAID, FIELD_STRING, false, st) &&
            input_check(node, HEAR_VALUES, FIELD_OBJECT, false, st) &&
            input_check(node, HEAR_CURRENT, FIELD_STRING, false, st) &&
            input_check(node, HEAR_MESSAGE, FIELD_INTEGER, false, st) &&
@@ -74,7 +83,7 @@ static bool form_hear_check(const struct node *node, struct status *st)
 }
 
 struct hearing {
-    struct desk desk; /* first */
+    struct form_fill fill; /* first */
     struct form_queue queue;
     const char *said, *language, *notice;
     int current, message;
@@ -86,21 +95,21 @@ static bool form_hear_no_memory(struct status *st)
     return fail(st, RESOURCE_EXHAUSTED, "what was said takes more memory than an attempt may have");
 }
 
-/* ---- wishes ------------------------------------------------------------------------------------------------------ */
+/* ---- dialogue acts ----------------------------------------------------------------------------------------------- */
 
 /* The done field before the current field, in the order of the plan; the current field if there is no earlier done
  * field. */
 static int field_before(const struct hearing *hearing)
 {
-    const struct desk *desk = &hearing->desk;
-    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(service_call_input(&desk->base, HEAR_PLAN), "fields"), *item;
+    const struct form_fill *fill = &hearing->fill;
+    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(service_call_input(&fill->base, HEAR_PLAN), "fields"), *item;
     int before = hearing->current;
     cJSON_ArrayForEach(item, plan)
     {
-        int field = form_find(desk->form, desk_text(item, "field_id"));
+        int field = form_find(fill->form, form_fill_text(item, "field_id"));
         if (field >= 0 && field == hearing->current)
             break;
-        if (field >= 0 && desk_state(desk, (size_t)field) == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE)
+        if (field >= 0 && form_fill_state(fill, (size_t)field) == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE)
             before = field;
     }
     return before;
@@ -111,38 +120,38 @@ static void go_to(struct hearing *hearing, int field, enum hear_outcome outcome)
     hearing->outcome = outcome;
     hearing->current = field;
     if (field >= 0)
-        desk_set_state(&hearing->desk, (size_t)field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
+        form_fill_set_state(&hearing->fill, (size_t)field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
 }
 
 /* Leaves the current field open, if that is allowed. */
 static void leave_open(struct hearing *hearing, const char *reason)
 {
-    struct desk *desk = &hearing->desk;
+    struct form_fill *fill = &hearing->fill;
     if (hearing->current < 0) {
         hearing->outcome = HEARD_NOTHING;
         return;
     }
     size_t field = (size_t)hearing->current;
-    const Renga__V1__FormField *asked = form_field(desk->form, field);
+    const Renga__V1__FormField *asked = form_field(fill->form, field);
     bool reasoned = reason && *reason;
     if (asked->required && !(asked->may_stay_open && reasoned)) {
         hearing->outcome = asked->may_stay_open ? HEARD_UNEXPLAINED : HEARD_REFUSED;
         return;
     }
-    desk_set_state(desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN);
-    desk_put(desk_entry(desk, field), "open_reason", reasoned ? reason : hearing->said);
-    desk_put_item(desk_entry(desk, field), "value", NULL);
-    desk_put_item(desk_entry(desk, field), "typed", NULL);
+    form_fill_set_state(fill, field, RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN);
+    form_fill_put(form_fill_entry(fill, field), "open_reason", reasoned ? reason : hearing->said);
+    form_fill_put_item(form_fill_entry(fill, field), "value", NULL);
+    form_fill_put_item(form_fill_entry(fill, field), "typed", NULL);
     hearing->outcome = HEARD_SKIPPED;
 }
 
-static void hearing_grant_wish(struct hearing *hearing, const struct form_heard *heard)
+static void hearing_grant_wish(struct hearing *hearing, const struct form_utterance *heard)
 {
-    if (heard->field >= 0 && heard->wish != FORM_GOES_BACK)
+    if (heard->field >= 0 && heard->act != FORM_GOES_BACK)
         hearing->current = heard->field; /* "skip the e-mail" */
-    switch (heard->wish) {
+    switch (heard->act) {
     case FORM_SKIPS:
-    case FORM_UNKNOWING:
+    case FORM_DOES_NOT_KNOW:
         leave_open(hearing, heard->reason);
         return;
     case FORM_GOES_BACK:
@@ -174,7 +183,7 @@ static void hearing_grant_wish(struct hearing *hearing, const struct form_heard 
 /* Whether the message is a reason: the person was asked for the reason to leave the field open. */
 static bool is_reason(const struct hearing *hearing)
 {
-    const cJSON *entry = hearing->current < 0 ? NULL : desk_look(&hearing->desk, (size_t)hearing->current);
+    const cJSON *entry = hearing->current < 0 ? NULL : form_fill_find(&hearing->fill, (size_t)hearing->current);
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "reason_wanted"));
 }
 
@@ -187,26 +196,26 @@ static bool is_about_another(const struct form_mention *mentions, size_t count, 
     return false;
 }
 
-static bool hearing_field_is_text(const struct desk *desk, size_t field)
+static bool hearing_field_is_text(const struct form_fill *fill, size_t field)
 {
-    return form_field(desk->form, field)->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_TEXT;
+    return form_field(fill->form, field)->type == RENGA__V1__FIELD_TYPE__FIELD_TYPE_TEXT;
 }
 
 static bool hearing_counts_mention(const struct hearing *hearing, const struct form_mention *mention,
                                    bool about_another)
 {
-    Renga__V1__FieldState state = desk_state(&hearing->desk, mention->field);
+    Renga__V1__FieldState state = form_fill_state(&hearing->fill, mention->field);
     if ((int)mention->field == hearing->current)
-        return !(about_another && hearing_field_is_text(&hearing->desk, mention->field));
+        return !(about_another && hearing_field_is_text(&hearing->fill, mention->field));
     return mention->named || (mention->value.problem == FORM_FINE && state != RENGA__V1__FIELD_STATE__FIELD_STATE_DONE);
 }
 
 static bool hearing_find_values(struct hearing *hearing, struct status *st)
 {
-    struct desk *desk = &hearing->desk;
+    struct form_fill *fill = &hearing->fill;
     struct form_mention mentions[FORM_MENTIONS_MAX];
     size_t count = 0;
-    if (!form_find_values(desk->form, hearing->current, hearing->said, &desk->context, desk->arena, mentions, &count))
+    if (!form_find_values(fill->form, hearing->current, hearing->said, &fill->context, fill->arena, mentions, &count))
         return form_hear_no_memory(st);
     bool about_another = is_about_another(mentions, count, hearing->current);
     for (size_t i = 0; i < count; i++) {
@@ -215,10 +224,10 @@ static bool hearing_find_values(struct hearing *hearing, struct status *st)
             continue;
         if (mention->value.problem != FORM_FINE) {
             hearing->notice =
-                form_problem_say(desk->form, mention->field, &mention->value, &desk->context, desk->arena);
+                form_problem_message(fill->form, mention->field, &mention->value, &fill->context, fill->arena);
             hearing->current = (int)mention->field;
             hearing->outcome = HEARD_PROBLEM;
-        } else if (!queue_add(&hearing->queue, desk, mention->field, hearing->said, hearing->message, &mention->value,
+        } else if (!queue_add(&hearing->queue, fill, mention->field, hearing->said, hearing->message, &mention->value,
                               RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID)) {
             return form_hear_no_memory(st);
         }
@@ -229,14 +238,14 @@ static bool hearing_find_values(struct hearing *hearing, struct status *st)
 static bool take_entered(struct hearing *hearing, struct status *st)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, service_call_input(&hearing->desk.base, HEAR_VALUES))
+    cJSON_ArrayForEach(item, service_call_input(&hearing->fill.base, HEAR_VALUES))
     {
-        int field = form_find(hearing->desk.form, item->string);
+        int field = form_find(hearing->fill.form, item->string);
         if (field < 0)
             return fail_field(st, "values", "has '%.64s', which is no field of the form", item->string);
         if (!cJSON_IsString(item) || !*item->valuestring)
             return fail_field(st, "values", "'%.64s' must be what the person entered, a string", item->string);
-        if (!queue_read(&hearing->queue, &hearing->desk, (size_t)field, item->valuestring,
+        if (!queue_read(&hearing->queue, &hearing->fill, (size_t)field, item->valuestring,
                         RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_ENTERED, st))
             return false;
     }
@@ -245,15 +254,15 @@ static bool take_entered(struct hearing *hearing, struct status *st)
 
 static bool hearing_read_text(struct hearing *hearing, struct status *st)
 {
-    struct desk *desk = &hearing->desk;
-    struct form_heard heard = {.field = -1};
+    struct form_fill *fill = &hearing->fill;
+    struct form_utterance heard = {.field = -1};
     hearing->outcome = HEARD_NOTHING;
     if (!take_entered(hearing, st))
         return false;
-    if (*hearing->said && !form_hear(desk->form, hearing->said, &desk->context, desk->arena, &heard))
+    if (*hearing->said && !form_read_act(fill->form, hearing->said, &fill->context, fill->arena, &heard))
         return form_hear_no_memory(st);
-    bool answers = heard.wish == FORM_ANSWERS, reason = answers && is_reason(hearing);
-    bool text = reason && hearing_field_is_text(desk, (size_t)hearing->current);
+    bool answers = heard.act == FORM_ANSWERS, reason = answers && is_reason(hearing);
+    bool text = reason && hearing_field_is_text(fill, (size_t)hearing->current);
     if (!answers)
         hearing_grant_wish(hearing, &heard);
     if (answers && !text && *hearing->said && !hearing_find_values(hearing, st))
@@ -261,8 +270,8 @@ static bool hearing_read_text(struct hearing *hearing, struct status *st)
     if (reason && (text || !hearing->queue.items))
         leave_open(hearing, hearing->said);
     if (hearing->current >= 0)
-        desk_put_item(desk_entry(desk, (size_t)hearing->current), "reason_wanted",
-                      hearing->outcome == HEARD_UNEXPLAINED ? cJSON_CreateTrue() : NULL);
+        form_fill_put_item(form_fill_entry(fill, (size_t)hearing->current), "reason_wanted",
+                           hearing->outcome == HEARD_UNEXPLAINED ? cJSON_CreateTrue() : NULL);
     if (hearing->queue.items)
         hearing->outcome = HEARD_VALUES;
     return true;
@@ -272,48 +281,48 @@ static bool hearing_read_text(struct hearing *hearing, struct status *st)
 
 static void write_heard(struct hearing *hearing, struct task *task, struct update *update)
 {
-    const struct form *form = hearing->desk.form;
-    desk_write(&hearing->desk, update);
+    const struct form *form = hearing->fill.form;
+    form_fill_write(&hearing->fill, update);
     queue_write(&hearing->queue, update, update_field(task, HEAR_QUEUE));
     json_write_string(&update->out, update_field(task, HEAR_NOTICE), hearing->notice);
     json_write_string(&update->out, update_field(task, HEAR_CURRENT),
                       hearing->current < 0 ? "" : form_field(form, (size_t)hearing->current)->field_id);
     if (update_field(task, HEAR_HEARD))
         json_write_string(&update->out, update_field(task, HEAR_HEARD), outcomes[hearing->outcome]);
-    if (hearing->language && update_field(task, DESK_LANGUAGE))
-        json_write_string(&update->out, update_field(task, DESK_LANGUAGE), hearing->language);
+    if (hearing->language && update_field(task, FORM_FILL_LANGUAGE))
+        json_write_string(&update->out, update_field(task, FORM_FILL_LANGUAGE), hearing->language);
 }
 
-static const char *hear_work(struct desk *desk, struct update *update, struct status *st)
+static const char *hear_work(struct form_fill *fill, struct update *update, struct status *st)
 {
-    struct hearing *hearing = (struct hearing *)desk;
-    const cJSON *message = service_call_input(&desk->base, HEAR_MESSAGE);
-    hearing->said = service_call_text(&desk->base, HEAR_SAID);
-    hearing->current = desk_field(desk, HEAR_CURRENT);
+    struct hearing *hearing = (struct hearing *)fill;
+    const cJSON *message = service_call_input(&fill->base, HEAR_MESSAGE);
+    hearing->said = service_call_text(&fill->base, HEAR_SAID);
+    hearing->current = form_fill_field(fill, HEAR_CURRENT);
     hearing->message = message ? (int)message->valuedouble - 1 : -1;
     hearing->notice = "";
     if (!hearing_read_text(hearing, st)) {
         queue_free(&hearing->queue);
         return NULL;
     }
-    write_heard(hearing, desk->base.task, update);
+    write_heard(hearing, fill->base.task, update);
     return outcomes[hearing->outcome];
 }
 
 static void form_hear_start(struct task *task)
 {
     struct hearing *hearing = task_data(task);
-    desk_start(&hearing->desk, task, hear_work);
+    form_fill_start(&hearing->fill, task, hear_work);
 }
 
 extern const struct node_kind form_hear_kind;
 const struct node_kind form_hear_kind = {
     .name = "form_hear",
-    .help = "Hears values and wishes in what a person says about a form; no model is asked.",
+    .help = "Reads values and dialogue acts from what a person says about a form; no model is asked.",
     .parameters = parameters,
     .outcomes = outcomes,
     .check = form_hear_check,
     .size = sizeof(struct hearing),
     .start = form_hear_start,
-    .cancel = desk_cancel,
+    .cancel = form_fill_cancel,
 };

@@ -7,7 +7,7 @@
  * A field whose condition holds no more is not applicable, and comes back as pending when it holds again. The current
  * field stays current until it is settled, even if the message was about other fields. */
 #include "base/text.h"
-#include "form_desk.h"
+#include "form_fill.h"
 
 #include <string.h>
 
@@ -16,10 +16,18 @@
 #define TURN_SHOWN  ((size_t)600)   /* bytes of each */
 #define CHOICES_MAX ((size_t)16384) /* bytes of the choices as lines */
 
-enum { NEXT_PLAN = DESK_ROWS, NEXT_CURRENT, NEXT_MESSAGES, NEXT_UNDERSTOOD, NEXT_NOTICE, NEXT_ASKED, NEXT_SUMMARY };
+enum {
+    NEXT_PLAN = FORM_FILL_ROWS,
+    NEXT_CURRENT,
+    NEXT_MESSAGES,
+    NEXT_UNDERSTOOD,
+    NEXT_NOTICE,
+    NEXT_ASKED,
+    NEXT_SUMMARY
+};
 
 static const struct node_parameter parameters[] = {
-    DESK_PARAMETERS,
+    FORM_FILL_PARAMETERS,
     [NEXT_PLAN] = {.name = "plan",
                    .type = PARAMETER_FIELD,
                    .required = true,
@@ -52,7 +60,7 @@ static const char *const outcomes[] = {"ask", "follow_up", "again", "complete", 
 
 static bool form_next_check(const struct node *node, struct status *st)
 {
-    return desk_check(node, st) && input_check(node, NEXT_PLAN, FIELD_OBJECT, false, st) &&
+    return form_fill_check(node, st) && input_check(node, NEXT_PLAN, FIELD_OBJECT, false, st) &&
            input_check(node, NEXT_CURRENT, FIELD_STRING, false, st) &&
            input_check(node, NEXT_MESSAGES, FIELD_OBJECT, true, st) &&
            input_check(node, NEXT_UNDERSTOOD, FIELD_STRING, true, st) &&
@@ -62,7 +70,7 @@ static bool form_next_check(const struct node *node, struct status *st)
 }
 
 struct choosing {
-    struct desk desk; /* first */
+    struct form_fill fill; /* first */
     int order[FORM_FIELDS_MAX];
     size_t count, done, total; /* total: of those that apply */
     int current;
@@ -75,16 +83,16 @@ struct choosing {
 static void read_order(struct choosing *choosing)
 {
     bool seen[FORM_FIELDS_MAX] = {false};
-    const cJSON *plan = service_call_input(&choosing->desk.base, NEXT_PLAN), *item;
+    const cJSON *plan = service_call_input(&choosing->fill.base, NEXT_PLAN), *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(plan, "fields"))
     {
-        int field = form_find(choosing->desk.form, desk_text(item, "field_id"));
+        int field = form_find(choosing->fill.form, form_fill_text(item, "field_id"));
         if (field < 0 || seen[field])
             continue;
         seen[field] = true;
         choosing->order[choosing->count++] = field;
     }
-    for (size_t i = 0; i < form_field_count(choosing->desk.form); i++)
+    for (size_t i = 0; i < form_field_count(choosing->fill.form); i++)
         if (!seen[i])
             choosing->order[choosing->count++] = (int)i;
 }
@@ -93,21 +101,21 @@ static void read_order(struct choosing *choosing)
  * most as often as there are fields. */
 static void apply_conditions(struct choosing *choosing)
 {
-    struct desk *desk = &choosing->desk;
+    struct form_fill *fill = &choosing->fill;
     bool changed = true;
     for (size_t round = 0; changed && round < choosing->count; round++) {
-        cJSON *values = desk_values(desk);
+        cJSON *values = form_fill_values(fill);
         changed = false;
         for (size_t i = 0; i < choosing->count; i++) {
-            Renga__V1__FieldState state = desk_state(desk, i);
-            bool applies = form_applies(desk->form, i, values);
+            Renga__V1__FieldState state = form_fill_state(fill, i);
+            bool applies = form_applies(fill->form, i, values);
             bool was = state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE;
             if (applies == was)
                 continue;
             changed = true;
-            desk_set_state(desk, i,
-                           applies ? RENGA__V1__FIELD_STATE__FIELD_STATE_PENDING
-                                   : RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE);
+            form_fill_set_state(fill, i,
+                                applies ? RENGA__V1__FIELD_STATE__FIELD_STATE_PENDING
+                                        : RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE);
         }
         cJSON_Delete(values);
     }
@@ -115,7 +123,7 @@ static void apply_conditions(struct choosing *choosing)
 
 static bool choosing_field_is_open(const struct choosing *choosing, int field)
 {
-    return field >= 0 && !desk_is_settled(desk_state(&choosing->desk, (size_t)field));
+    return field >= 0 && !form_fill_is_settled(form_fill_state(&choosing->fill, (size_t)field));
 }
 
 /* The current field; else a field that was asked before; else the first of the plan. */
@@ -124,11 +132,11 @@ static void choose_field(struct choosing *choosing)
     int first = -1, begun = -1;
     for (size_t i = 0; i < choosing->count; i++) {
         int field = choosing->order[i];
-        Renga__V1__FieldState state = desk_state(&choosing->desk, (size_t)field);
+        Renga__V1__FieldState state = form_fill_state(&choosing->fill, (size_t)field);
         choosing->total += state != RENGA__V1__FIELD_STATE__FIELD_STATE_NOT_APPLICABLE;
         choosing->done +=
             state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE || state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN;
-        if (desk_is_settled(state))
+        if (form_fill_is_settled(state))
             continue;
         if (first < 0)
             first = field;
@@ -146,7 +154,7 @@ static void find_missing(struct choosing *choosing, const cJSON *entry)
     const cJSON *missing =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(entry, "review"), "missing_facts");
     const char *key = cJSON_GetStringValue(missing ? missing->child : NULL);
-    size_t count = form_facts(choosing->desk.form, (size_t)choosing->current, &facts);
+    size_t count = form_facts(choosing->fill.form, (size_t)choosing->current, &facts);
     for (size_t i = 0; key && i < count; i++)
         if (strcmp(facts[i]->fact_key, key) == 0)
             choosing->missing = facts[i];
@@ -154,19 +162,20 @@ static void find_missing(struct choosing *choosing, const cJSON *entry)
 
 static int choosing_choose(struct choosing *choosing)
 {
-    struct desk *desk = &choosing->desk;
+    struct form_fill *fill = &choosing->fill;
     read_order(choosing);
     apply_conditions(choosing);
-    choosing->current = desk_field(desk, NEXT_CURRENT);
+    choosing->current = form_fill_field(fill, NEXT_CURRENT);
     choose_field(choosing);
     if (choosing->current < 0)
         return NEXT_COMPLETE;
     size_t field = (size_t)choosing->current;
-    bool again = desk_state(desk, field) == RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING;
-    desk_set_state(desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
-    find_missing(choosing, desk_look(desk, field));
-    if (choosing->missing && strcmp(desk_text(desk_look(desk, field), "asked_fact"), choosing->missing->fact_key) != 0)
-        desk_put(desk_entry(desk, field), "asked_fact", choosing->missing->fact_key);
+    bool again = form_fill_state(fill, field) == RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING;
+    form_fill_set_state(fill, field, RENGA__V1__FIELD_STATE__FIELD_STATE_INTERVIEWING);
+    find_missing(choosing, form_fill_find(fill, field));
+    if (choosing->missing &&
+        strcmp(form_fill_text(form_fill_find(fill, field), "asked_fact"), choosing->missing->fact_key) != 0)
+        form_fill_put(form_fill_entry(fill, field), "asked_fact", choosing->missing->fact_key);
     return choosing->missing ? NEXT_FOLLOW_UP : again ? NEXT_AGAIN : NEXT_ASK;
 }
 
@@ -174,7 +183,7 @@ static int choosing_choose(struct choosing *choosing)
 
 static bool choosing_is_japanese(const struct choosing *choosing)
 {
-    return strcmp(choosing->desk.context.language, "ja") == 0;
+    return strcmp(choosing->fill.context.language, "ja") == 0;
 }
 
 static void choosing_write_choices(const struct choosing *choosing, const Renga__V1__FormField *field,
@@ -198,21 +207,21 @@ static void choosing_write_choices(const struct choosing *choosing, const Renga_
 /* "label: value" of each settled field, in the order of the plan. */
 static void choosing_write_values(const struct choosing *choosing, struct json_writer *out)
 {
-    const struct desk *desk = &choosing->desk;
+    const struct form_fill *fill = &choosing->fill;
     struct buffer lines;
     buffer_init(&lines, SUMMARY_MAX);
     for (size_t i = 0; i < choosing->count; i++) {
         size_t field = (size_t)choosing->order[i];
-        Renga__V1__FieldState state = desk_state(desk, field);
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(desk_look(desk, field), "value");
+        Renga__V1__FieldState state = form_fill_state(fill, field);
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(form_fill_find(fill, field), "value");
         const char *text =
             state == RENGA__V1__FIELD_STATE__FIELD_STATE_DONE
-                ? form_value_say(desk->form, field, desk_text(value, "text"), &desk->context, desk->arena)
+                ? form_value_text(fill->form, field, form_fill_text(value, "text"), &fill->context, fill->arena)
             : state == RENGA__V1__FIELD_STATE__FIELD_STATE_LEFT_OPEN
                 ? choosing_is_japanese(choosing) ? "（未回答）" : "(left open)"
                 : NULL;
         if (text)
-            buffer_printf(&lines, "%s- %s: %s", lines.length ? "\n" : "", form_field(desk->form, field)->label, text);
+            buffer_printf(&lines, "%s- %s: %s", lines.length ? "\n" : "", form_field(fill->form, field)->label, text);
     }
     json_write_string(out, "values", buffer_text(&lines));
     buffer_fini(&lines);
@@ -236,7 +245,7 @@ static void write_opening(const struct choosing *choosing, const char *notice, s
     const cJSON *item;
     struct buffer text;
     buffer_init(&text, SUMMARY_MAX);
-    cJSON_ArrayForEach(item, service_call_input(&choosing->desk.base, NEXT_UNDERSTOOD))
+    cJSON_ArrayForEach(item, service_call_input(&choosing->fill.base, NEXT_UNDERSTOOD))
     {
         buffer_printf(&text, "✓ %s\n", cJSON_IsString(item) ? item->valuestring : "");
     }
@@ -255,7 +264,7 @@ static void write_required_open(const struct choosing *choosing, struct json_wri
     struct buffer labels;
     buffer_init(&labels, SUMMARY_MAX);
     for (size_t i = 0; i < choosing->count; i++) {
-        const Renga__V1__FormField *field = form_field(choosing->desk.form, (size_t)choosing->order[i]);
+        const Renga__V1__FormField *field = form_field(choosing->fill.form, (size_t)choosing->order[i]);
         if (field->required && choosing_field_is_open(choosing, choosing->order[i]))
             buffer_printf(&labels, "%s%s", labels.length ? ", " : "", field->label);
     }
@@ -265,13 +274,13 @@ static void write_required_open(const struct choosing *choosing, struct json_wri
 
 static void choosing_write_field(const struct choosing *choosing, struct json_writer *out)
 {
-    const struct desk *desk = &choosing->desk;
+    const struct form_fill *fill = &choosing->fill;
     static const Renga__V1__FormField none = RENGA__V1__FORM_FIELD__INIT;
     const Renga__V1__FormField *field =
-        choosing->current < 0 ? &none : form_field(desk->form, (size_t)choosing->current);
-    const cJSON *entry = choosing->current < 0 ? NULL : desk_look(desk, (size_t)choosing->current);
-    const char *notice = cJSON_GetStringValue(service_call_input(&desk->base, NEXT_NOTICE));
-    const char *feedback = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
+        choosing->current < 0 ? &none : form_field(fill->form, (size_t)choosing->current);
+    const cJSON *entry = choosing->current < 0 ? NULL : form_fill_find(fill, (size_t)choosing->current);
+    const char *notice = cJSON_GetStringValue(service_call_input(&fill->base, NEXT_NOTICE));
+    const char *feedback = form_fill_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
     const char *hint = choosing->missing ? choosing->missing->questioning_hints : "";
     json_write_string(out, "field_id", field->field_id);
     json_write_string(out, "label", field->label);
@@ -300,14 +309,14 @@ static void write_asked(const struct choosing *choosing, struct task *task, int 
 
 static void write_summary(const struct choosing *choosing, struct task *task, struct update *update)
 {
-    const cJSON *messages = service_call_input(&choosing->desk.base, NEXT_MESSAGES), *item;
+    const cJSON *messages = service_call_input(&choosing->fill.base, NEXT_MESSAGES), *item;
     int left_out = cJSON_GetArraySize(messages) - TURNS_SHOWN;
     bool japanese = choosing_is_japanese(choosing);
     struct buffer lines;
     buffer_init(&lines, SUMMARY_MAX);
     cJSON_ArrayForEach(item, messages)
     {
-        const char *said = desk_text(item, "content"), *role = desk_text(item, "role");
+        const char *said = form_fill_text(item, "content"), *role = form_fill_text(item, "role");
         bool person = strcmp(role, "user") == 0;
         if (left_out-- > 0)
             continue;
@@ -323,25 +332,25 @@ static void write_summary(const struct choosing *choosing, struct task *task, st
 
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
 
-static const char *next_work(struct desk *desk, struct update *update, struct status *st)
+static const char *next_work(struct form_fill *fill, struct update *update, struct status *st)
 {
-    struct choosing *choosing = (struct choosing *)desk;
-    struct task *task = desk->base.task;
+    struct choosing *choosing = (struct choosing *)fill;
+    struct task *task = fill->base.task;
     int outcome = choosing_choose(choosing);
     (void)st;
     json_write_string(&update->out, update_field(task, NEXT_CURRENT),
-                      choosing->current < 0 ? "" : form_field(desk->form, (size_t)choosing->current)->field_id);
+                      choosing->current < 0 ? "" : form_field(fill->form, (size_t)choosing->current)->field_id);
     write_asked(choosing, task, outcome, update);
     if (update_field(task, NEXT_SUMMARY))
         write_summary(choosing, task, update);
-    desk_write(desk, update);
+    form_fill_write(fill, update);
     return outcomes[outcome];
 }
 
 static void form_next_start(struct task *task)
 {
     struct choosing *choosing = task_data(task);
-    desk_start(&choosing->desk, task, next_work);
+    form_fill_start(&choosing->fill, task, next_work);
 }
 
 extern const struct node_kind form_next_kind;
@@ -353,5 +362,5 @@ const struct node_kind form_next_kind = {
     .check = form_next_check,
     .size = sizeof(struct choosing),
     .start = form_next_start,
-    .cancel = desk_cancel,
+    .cancel = form_fill_cancel,
 };

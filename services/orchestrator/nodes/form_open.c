@@ -1,15 +1,15 @@
 /* Opens a form: checks it, keeps the facts that are known already, and queues its first values for review. */
-#include "form_desk.h"
+#include "form_fill.h"
 #include "form_queue.h"
 
 #include "rpc/message_json.h"
 
 #include <string.h>
 
-enum { OPEN_PREFILLED = DESK_ROWS, OPEN_KNOWN, OPEN_QUEUE, OPEN_CREATED };
+enum { OPEN_PREFILLED = FORM_FILL_ROWS, OPEN_KNOWN, OPEN_QUEUE, OPEN_CREATED };
 
 static const struct node_parameter parameters[] = {
-    DESK_PARAMETERS,
+    FORM_FILL_PARAMETERS,
     [OPEN_PREFILLED] = {.name = "prefilled",
                         .type = PARAMETER_FIELD,
                         .help = "Values to begin with, an object: field_id to a person's words."},
@@ -29,14 +29,14 @@ static const char *const outcomes[] = {"opened", NULL};
 
 static bool form_open_check(const struct node *node, struct status *st)
 {
-    return desk_check(node, st) && input_check(node, OPEN_PREFILLED, FIELD_OBJECT, false, st) &&
+    return form_fill_check(node, st) && input_check(node, OPEN_PREFILLED, FIELD_OBJECT, false, st) &&
            input_check(node, OPEN_KNOWN, FIELD_STRING, true, st) &&
            output_check(node, OPEN_QUEUE, FIELD_OBJECT, true, st) &&
            output_check(node, OPEN_CREATED, FIELD_INTEGER, false, st);
 }
 
 struct opening {
-    struct desk desk; /* first */
+    struct form_fill fill; /* first */
     struct form_queue queue;
 };
 
@@ -46,50 +46,50 @@ static void keep_known(struct opening *opening, const char *known)
     const Renga__V1__FactDefinition *const *facts;
     const char *colon = strchr(known, ':');
     size_t length = colon ? (size_t)(colon - known) : 0;
-    for (size_t i = 0; colon && i < form_field_count(opening->desk.form); i++) {
-        size_t count = form_facts(opening->desk.form, i, &facts);
+    for (size_t i = 0; colon && i < form_field_count(opening->fill.form); i++) {
+        size_t count = form_facts(opening->fill.form, i, &facts);
         for (size_t j = 0; j < count; j++)
             if (strncmp(facts[j]->fact_key, known, length) == 0 && facts[j]->fact_key[length] == '\0')
-                queue_keep_fact(&opening->desk, i, known);
+                queue_keep_fact(&opening->fill, i, known);
     }
 }
 
 /* The caller's values come before the form's own. */
 static bool queue_prefilled(struct opening *opening, struct status *st)
 {
-    struct desk *desk = &opening->desk;
-    const cJSON *prefilled = service_call_input(&desk->base, OPEN_PREFILLED), *item;
+    struct form_fill *fill = &opening->fill;
+    const cJSON *prefilled = service_call_input(&fill->base, OPEN_PREFILLED), *item;
     cJSON_ArrayForEach(item, prefilled)
     {
-        if (form_find(desk->form, item->string) < 0)
+        if (form_find(fill->form, item->string) < 0)
             return fail_field(st, "prefilled", "has '%.64s', which is no field of the form", item->string);
     }
-    for (size_t i = 0; i < form_field_count(desk->form); i++) {
-        const Renga__V1__FormField *field = form_field(desk->form, i);
-        const char *given = desk_text(prefilled, field->field_id), *words = *given ? given : field->prefilled;
-        if (*words && !queue_read(&opening->queue, desk, i, words, RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_PREFILLED, st))
+    for (size_t i = 0; i < form_field_count(fill->form); i++) {
+        const Renga__V1__FormField *field = form_field(fill->form, i);
+        const char *given = form_fill_text(prefilled, field->field_id), *words = *given ? given : field->prefilled;
+        if (*words && !queue_read(&opening->queue, fill, i, words, RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_PREFILLED, st))
             return false;
     }
     return true;
 }
 
-static const char *open_work(struct desk *desk, struct update *update, struct status *st)
+static const char *open_work(struct form_fill *fill, struct update *update, struct status *st)
 {
-    struct opening *opening = (struct opening *)desk;
-    struct task *task = desk->base.task;
+    struct opening *opening = (struct opening *)fill;
+    struct task *task = fill->base.task;
     const cJSON *known;
     if (!queue_prefilled(opening, st)) {
         queue_free(&opening->queue);
         return NULL;
     }
-    cJSON_ArrayForEach(known, service_call_input(&desk->base, OPEN_KNOWN))
+    cJSON_ArrayForEach(known, service_call_input(&fill->base, OPEN_KNOWN))
     {
         keep_known(opening, cJSON_IsString(known) ? known->valuestring : "");
     }
-    message_write_json(&update->out, update_field(task, DESK_FORM), &form_message(desk->form)->base);
-    desk_write(desk, update);
+    message_write_json(&update->out, update_field(task, FORM_FILL_FORM), &form_message(fill->form)->base);
+    form_fill_write(fill, update);
     if (update_field(task, OPEN_CREATED))
-        json_write_int(&update->out, update_field(task, OPEN_CREATED), desk->context.now_ms);
+        json_write_int(&update->out, update_field(task, OPEN_CREATED), fill->context.now_ms);
     queue_write(&opening->queue, update, update_field(task, OPEN_QUEUE));
     return outcomes[0];
 }
@@ -97,7 +97,7 @@ static const char *open_work(struct desk *desk, struct update *update, struct st
 static void form_open_start(struct task *task)
 {
     struct opening *opening = task_data(task);
-    desk_start(&opening->desk, task, open_work);
+    form_fill_start(&opening->fill, task, open_work);
 }
 
 extern const struct node_kind form_open_kind;
@@ -109,5 +109,5 @@ const struct node_kind form_open_kind = {
     .check = form_open_check,
     .size = sizeof(struct opening),
     .start = form_open_start,
-    .cancel = desk_cancel,
+    .cancel = form_fill_cancel,
 };

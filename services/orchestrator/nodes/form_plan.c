@@ -1,7 +1,7 @@
 /* The order in which a form is asked, from a model's draft or without a draft. The plan has each field of the form
  * once, with the form's own label and `required`. Fields that a draft leaves out follow, required fields first, then by
  * sort_order. */
-#include "form_desk.h"
+#include "form_fill.h"
 
 #include "renga/v1/citation.pb-c.h"
 
@@ -9,10 +9,10 @@
 
 #define INTENT_MAX ((size_t)4096) /* bytes, as PlannedField.intent */
 
-enum { PLAN_DRAFT = DESK_ROWS, PLAN_INTO };
+enum { PLAN_DRAFT = FORM_FILL_ROWS, PLAN_INTO };
 
 static const struct node_parameter parameters[] = {
-    DESK_PARAMETERS,
+    FORM_FILL_PARAMETERS,
     [PLAN_DRAFT] = {.name = "draft",
                     .type = PARAMETER_FIELD,
                     .help = "A model's plan, an object[] (PlannedField); repaired where it is wrong, and told so."},
@@ -26,12 +26,12 @@ static const char *const outcomes[] = {"planned", NULL};
 
 static bool form_plan_check(const struct node *node, struct status *st)
 {
-    return desk_check(node, st) && input_check(node, PLAN_DRAFT, FIELD_OBJECT, true, st) &&
+    return form_fill_check(node, st) && input_check(node, PLAN_DRAFT, FIELD_OBJECT, true, st) &&
            output_check(node, PLAN_INTO, FIELD_OBJECT, false, st);
 }
 
 struct planning {
-    struct desk desk; /* first */
+    struct form_fill fill; /* first */
     int order[FORM_FIELDS_MAX];
     const char *intents[FORM_FIELDS_MAX]; /* of the draft, by field; NULL: no intent */
     bool planned[FORM_FIELDS_MAX];
@@ -47,18 +47,18 @@ static void planning_add_field(struct planning *planning, int field)
 
 static void take_draft(struct planning *planning)
 {
-    const cJSON *draft = service_call_input(&planning->desk.base, PLAN_DRAFT), *item;
+    const cJSON *draft = service_call_input(&planning->fill.base, PLAN_DRAFT), *item;
     cJSON_ArrayForEach(item, draft)
     {
-        int field = form_find(planning->desk.form, desk_text(item, "field_id"));
+        int field = form_find(planning->fill.form, form_fill_text(item, "field_id"));
         const cJSON *required = cJSON_GetObjectItemCaseSensitive(item, "required");
         if (field < 0 || planning->planned[field]) {
             planning->repaired = true;
             continue;
         }
-        if (required && cJSON_IsTrue(required) != form_field(planning->desk.form, (size_t)field)->required)
+        if (required && cJSON_IsTrue(required) != form_field(planning->fill.form, (size_t)field)->required)
             planning->repaired = true;
-        planning->intents[field] = desk_text(item, "intent");
+        planning->intents[field] = form_fill_text(item, "intent");
         planning_add_field(planning, field);
     }
 }
@@ -66,12 +66,12 @@ static void take_draft(struct planning *planning)
 /* form_field is in the order of sort_order already. A whole form without a draft keeps it. */
 static void planning_add_rest(struct planning *planning)
 {
-    size_t fields = form_field_count(planning->desk.form);
+    size_t fields = form_field_count(planning->fill.form);
     bool drafted = planning->count > 0 || planning->repaired;
     planning->repaired |= drafted && planning->count < fields;
     for (int required = 1; required >= 0; required--)
         for (size_t i = 0; i < fields; i++) {
-            bool now = !drafted || form_field(planning->desk.form, i)->required == (required == 1);
+            bool now = !drafted || form_field(planning->fill.form, i)->required == (required == 1);
             if (now && !planning->planned[i])
                 planning_add_field(planning, (int)i);
         }
@@ -84,7 +84,7 @@ static void write_plan(const struct planning *planning, struct task *task, struc
     json_write_object(out, update_field(task, PLAN_INTO));
     json_write_array(out, "fields");
     for (size_t i = 0; i < planning->count; i++) {
-        const Renga__V1__FormField *field = form_field(planning->desk.form, (size_t)planning->order[i]);
+        const Renga__V1__FormField *field = form_field(planning->fill.form, (size_t)planning->order[i]);
         const char *intent = planning->intents[planning->order[i]];
         json_write_object(out, NULL);
         json_write_string(out, "field_id", field->field_id);
@@ -106,13 +106,13 @@ static Renga__V1__Degradation repaired = {
 };
 static Renga__V1__Degradation *repaired_list[] = {&repaired};
 
-static const char *plan_work(struct desk *desk, struct update *update, struct status *st)
+static const char *plan_work(struct form_fill *fill, struct update *update, struct status *st)
 {
-    struct planning *planning = (struct planning *)desk;
+    struct planning *planning = (struct planning *)fill;
     (void)st;
     take_draft(planning);
     planning_add_rest(planning);
-    write_plan(planning, desk->base.task, update);
+    write_plan(planning, fill->base.task, update);
     if (planning->repaired) {
         update->response.degradations = repaired_list;
         update->response.n_degradations = 1;
@@ -123,7 +123,7 @@ static const char *plan_work(struct desk *desk, struct update *update, struct st
 static void form_plan_start(struct task *task)
 {
     struct planning *planning = task_data(task);
-    desk_start(&planning->desk, task, plan_work);
+    form_fill_start(&planning->fill, task, plan_work);
 }
 
 extern const struct node_kind form_plan_kind;
@@ -135,5 +135,5 @@ const struct node_kind form_plan_kind = {
     .check = form_plan_check,
     .size = sizeof(struct planning),
     .start = form_plan_start,
-    .cancel = desk_cancel,
+    .cancel = form_fill_cancel,
 };

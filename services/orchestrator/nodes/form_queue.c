@@ -4,7 +4,7 @@
 
 #define NOT_SAID (-1)
 
-cJSON *queue_add(struct form_queue *queue, struct desk *desk, size_t field, const char *words, int message,
+cJSON *queue_add(struct form_queue *queue, struct form_fill *fill, size_t field, const char *words, int message,
                  const struct form_value *value, Renga__V1__ValueOrigin origin)
 {
     cJSON *item = cJSON_CreateObject();
@@ -14,28 +14,28 @@ cJSON *queue_add(struct form_queue *queue, struct desk *desk, size_t field, cons
         cJSON_Delete(item);
         return NULL;
     }
-    desk_put(item, "field_id", form_field(desk->form, field)->field_id);
-    desk_put(item, "said", words);
-    desk_put_number(item, "message", message);
-    desk_put(item, "origin",
-             protobuf_c_enum_descriptor_get_value(&renga__v1__value_origin__descriptor, (int)origin)->name);
+    form_fill_put(item, "field_id", form_field(fill->form, field)->field_id);
+    form_fill_put(item, "said", words);
+    form_fill_put_number(item, "message", message);
+    form_fill_put(item, "origin",
+                  protobuf_c_enum_descriptor_get_value(&renga__v1__value_origin__descriptor, (int)origin)->name);
     if (value->problem == FORM_FINE) {
-        char *quote = arena_strndup(desk->arena, words + value->begin, value->end - value->begin);
-        desk_put(item, "text", value->text);
-        desk_put_item(item, "typed", cJSON_Duplicate(value->json, true));
-        desk_put(item, "quote", quote);
+        char *quote = arena_strndup(fill->arena, words + value->begin, value->end - value->begin);
+        form_fill_put(item, "text", value->text);
+        form_fill_put_item(item, "typed", cJSON_Duplicate(value->json, true));
+        form_fill_put(item, "quote", quote);
     } else {
-        desk_put(item, "problem", form_problem_say(desk->form, field, value, &desk->context, desk->arena));
+        form_fill_put(item, "problem", form_problem_message(fill->form, field, value, &fill->context, fill->arena));
     }
     return item;
 }
 
-bool queue_read(struct form_queue *queue, struct desk *desk, size_t field, const char *words,
+bool queue_read(struct form_queue *queue, struct form_fill *fill, size_t field, const char *words,
                 Renga__V1__ValueOrigin origin, struct status *st)
 {
     struct form_value value;
-    return (form_read_value(desk->form, field, words, &desk->context, desk->arena, &value) &&
-            queue_add(queue, desk, field, words, NOT_SAID, &value, origin)) ||
+    return (form_read_value(fill->form, field, words, &fill->context, fill->arena, &value) &&
+            queue_add(queue, fill, field, words, NOT_SAID, &value, origin)) ||
            fail(st, RESOURCE_EXHAUSTED, "the words take more memory than an attempt may have");
 }
 
@@ -54,12 +54,12 @@ void queue_free(struct form_queue *queue)
     queue->items = NULL;
 }
 
-void queue_keep_fact(struct desk *desk, size_t field, const char *fact)
+void queue_keep_fact(struct form_fill *fill, size_t field, const char *fact)
 {
-    cJSON *entry = desk_entry(desk, field), *list = cJSON_GetObjectItemCaseSensitive(entry, "known_facts");
+    cJSON *entry = form_fill_entry(fill, field), *list = cJSON_GetObjectItemCaseSensitive(entry, "known_facts");
     size_t key = strcspn(fact, ":") + 1;
     if (!cJSON_IsArray(list)) {
-        desk_put_item(entry, "known_facts", cJSON_CreateArray());
+        form_fill_put_item(entry, "known_facts", cJSON_CreateArray());
         list = cJSON_GetObjectItemCaseSensitive(entry, "known_facts");
     }
     int place = 0;

@@ -8,23 +8,23 @@
 #ifndef RENGA_ORCHESTRATOR_FORM_QUEUE_H
 #define RENGA_ORCHESTRATOR_FORM_QUEUE_H
 
-#include "form_desk.h"
+#include "form_fill.h"
 
 struct form_queue {
     cJSON *items; /* NULL: empty */
 };
 
 /* The words as the answer to this field. A value that is wrong is an item with its problem. */
-bool queue_read(struct form_queue *queue, struct desk *desk, size_t field, const char *words,
+bool queue_read(struct form_queue *queue, struct form_fill *fill, size_t field, const char *words,
                 Renga__V1__ValueOrigin origin, struct status *st);
 /* A value that was read; `words` are the whole message, the `message`th of the conversation. NULL: memory is out. */
-cJSON *queue_add(struct form_queue *queue, struct desk *desk, size_t field, const char *words, int message,
+cJSON *queue_add(struct form_queue *queue, struct form_fill *fill, size_t field, const char *words, int message,
                  const struct form_value *value, Renga__V1__ValueOrigin origin);
 /* As a list of the state. Frees the queue. */
 void queue_write(struct form_queue *queue, struct update *update, const char *name);
 void queue_free(struct form_queue *queue);
 
 /* Writes `fact`, "fact_key: words", to the field's entry, in place of an earlier fact with this key. */
-void queue_keep_fact(struct desk *desk, size_t field, const char *fact);
+void queue_keep_fact(struct form_fill *fill, size_t field, const char *fact);
 
 #endif

@@ -6,11 +6,11 @@
  *        '---> empty: `taken`
  *
  * Code checks the reviewer's verdict: facts are the person's words, a value is a span of them or the normal form of a
- * span (form_prove_value), and a field with a missing fact does not pass. So a model that invents a value, or passes
+ * span (form_verify_value), and a field with a missing fact does not pass. So a model that invents a value, or passes
  * every value, does not change the form. */
-#include "form_desk.h"
-#include "form_judge.h"
+#include "form_fill.h"
 #include "form_queue.h"
+#include "form_verdict.h"
 
 #include "base/text.h"
 #include "rpc/message_json.h"
@@ -20,7 +20,7 @@
 #define FACT_SHOWN ((size_t)3900) /* bytes: a fact with its key has at most 4,096 */
 
 enum {
-    TAKE_QUEUE = DESK_ROWS,
+    TAKE_QUEUE = FORM_FILL_ROWS,
     TAKE_WANTED,
     TAKE_SAID,
     TAKE_MESSAGE,
@@ -35,7 +35,7 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    DESK_PARAMETERS,
+    FORM_FILL_PARAMETERS,
     [TAKE_QUEUE] = {.name = "queue",
                     .type = PARAMETER_FIELD,
                     .required = true,
@@ -81,7 +81,7 @@ static const char *const outcomes[] = {"review", "taken", NULL};
 
 static bool form_take_check(const struct node *node, struct status *st)
 {
-    return desk_check(node, st) && input_check(node, TAKE_QUEUE, FIELD_OBJECT, true, st) &&
+    return form_fill_check(node, st) && input_check(node, TAKE_QUEUE, FIELD_OBJECT, true, st) &&
            input_check(node, TAKE_WANTED, FIELD_STRING, false, st) &&
            input_check(node, TAKE_SAID, FIELD_STRING, false, st) &&
            input_check(node, TAKE_MESSAGE, FIELD_INTEGER, false, st) &&
@@ -96,7 +96,7 @@ static bool form_take_check(const struct node *node, struct status *st)
 }
 
 struct taking {
-    struct desk desk; /* first */
+    struct form_fill fill; /* first */
     struct form_queue queue;
     const char *understood; /* NULL: the value was not taken, or no value was under review */
     Renga__V1__ReviewResult *verdict;
@@ -112,13 +112,13 @@ static bool form_take_no_memory(struct status *st)
 /* It stands first in the queue. */
 static bool apply_verdict(struct taking *taking, struct status *st)
 {
-    struct desk *desk = &taking->desk;
+    struct form_fill *fill = &taking->fill;
     cJSON *item = taking->queue.items->child;
-    int field = form_find(desk->form, desk_text(item, "field_id"));
+    int field = form_find(fill->form, form_fill_text(item, "field_id"));
     if (field < 0)
         return fail(st, INVALID_ARGUMENT, "the queue has '%.64s', which is no field of the form",
-                    desk_text(item, "field_id"));
-    if (!form_judge(desk, (size_t)field, item, taking->verdict, &taking->understood))
+                    form_fill_text(item, "field_id"));
+    if (!form_apply_verdict(fill, (size_t)field, item, taking->verdict, &taking->understood))
         return form_take_no_memory(st);
     cJSON_DeleteItemFromArray(taking->queue.items, 0);
     return true;
@@ -127,21 +127,21 @@ static bool apply_verdict(struct taking *taking, struct status *st)
 /* Moves the item of the wanted field to the front. If the queue does not have it, the person's words become an item. */
 static bool put_wanted_first(struct taking *taking, struct status *st)
 {
-    struct desk *desk = &taking->desk;
+    struct form_fill *fill = &taking->fill;
     const struct form_value nothing = {.problem = FORM_NO_VALUE};
-    int wanted = desk_field(desk, TAKE_WANTED), place = 0;
-    const char *said = service_call_text(&desk->base, TAKE_SAID);
-    const cJSON *message = service_call_input(&desk->base, TAKE_MESSAGE), *item;
+    int wanted = form_fill_field(fill, TAKE_WANTED), place = 0;
+    const char *said = service_call_text(&fill->base, TAKE_SAID);
+    const cJSON *message = service_call_input(&fill->base, TAKE_MESSAGE), *item;
     if (wanted < 0)
         return true;
     cJSON_ArrayForEach(item, taking->queue.items)
     {
-        if (form_find(desk->form, desk_text(item, "field_id")) == wanted)
+        if (form_find(fill->form, form_fill_text(item, "field_id")) == wanted)
             break;
         place++;
     }
     if (!item && *said &&
-        !queue_add(&taking->queue, desk, (size_t)wanted, said, message ? (int)message->valuedouble - 1 : -1, &nothing,
+        !queue_add(&taking->queue, fill, (size_t)wanted, said, message ? (int)message->valuedouble - 1 : -1, &nothing,
                    RENGA__V1__VALUE_ORIGIN__VALUE_ORIGIN_SAID))
         return form_take_no_memory(st);
     cJSON *moved = cJSON_DetachItemFromArray(taking->queue.items, place);
@@ -152,20 +152,20 @@ static bool put_wanted_first(struct taking *taking, struct status *st)
 
 /* ---- the next value ---------------------------------------------------------------------------------------------- */
 
-static void write_talk(struct desk *desk, const cJSON *entry, const cJSON *item, struct json_writer *out,
+static void write_talk(struct form_fill *fill, const cJSON *entry, const cJSON *item, struct json_writer *out,
                        const char *name)
 {
     struct buffer talk;
-    bool japanese = strcmp(desk->context.language, "ja") == 0;
-    const char *earlier = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "value"), "quote");
-    const char *feedback = desk_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
+    bool japanese = strcmp(fill->context.language, "ja") == 0;
+    const char *earlier = form_fill_text(cJSON_GetObjectItemCaseSensitive(entry, "value"), "quote");
+    const char *feedback = form_fill_text(cJSON_GetObjectItemCaseSensitive(entry, "review"), "feedback");
     buffer_init(&talk, TALK_MAX);
     if (*earlier)
         buffer_printf(&talk, japanese ? "回答者: %s\n" : "Person: %s\n", earlier);
     if (*feedback)
         buffer_printf(&talk, japanese ? "審査: %s\n" : "Review: %s\n", feedback);
     size_t last = talk.length;
-    buffer_printf(&talk, japanese ? "回答者: %s" : "Person: %s", desk_text(item, "said"));
+    buffer_printf(&talk, japanese ? "回答者: %s" : "Person: %s", form_fill_text(item, "said"));
     for (size_t i = last; i < talk.length; i++) /* the last answer is the last line */
         if (talk.data[i] == '\n' || talk.data[i] == '\r')
             talk.data[i] = ' ';
@@ -174,17 +174,17 @@ static void write_talk(struct desk *desk, const cJSON *entry, const cJSON *item,
 }
 
 /* `item` not NULL: with its words as the fact that was asked for. */
-static void write_known(struct desk *desk, const cJSON *entry, const cJSON *item, struct update *update,
+static void write_known(struct form_fill *fill, const cJSON *entry, const cJSON *item, struct update *update,
                         const char *name)
 {
     const cJSON *known;
-    const char *asked = desk_text(entry, "asked_fact"), *said = desk_text(item, "said");
+    const char *asked = form_fill_text(entry, "asked_fact"), *said = form_fill_text(item, "said");
     json_write_array(&update->out, name);
     cJSON_ArrayForEach(known, cJSON_GetObjectItemCaseSensitive(entry, "known_facts"))
     {
         json_write_string(&update->out, NULL, cJSON_IsString(known) ? known->valuestring : "");
     }
-    const char *fact = *asked && *said ? arena_printf(desk->arena, "%s: %.*s", asked,
+    const char *fact = *asked && *said ? arena_printf(fill->arena, "%s: %.*s", asked,
                                                       (int)text_cut(said, strlen(said), FACT_SHOWN), said)
                                        : NULL;
     if (fact)
@@ -195,36 +195,36 @@ static void write_known(struct desk *desk, const cJSON *entry, const cJSON *item
 static void taking_write_review(struct taking *taking, const cJSON *item, size_t field, struct task *task,
                                 struct update *update)
 {
-    struct desk *desk = &taking->desk;
-    const cJSON *entry = desk_look(desk, field);
+    struct form_fill *fill = &taking->fill;
+    const cJSON *entry = form_fill_find(fill, field);
     const Renga__V1__FactDefinition *const *facts;
-    size_t count = form_facts(desk->form, field, &facts);
-    message_write_json(&update->out, update_field(task, TAKE_FIELD), &form_field(desk->form, field)->base);
+    size_t count = form_facts(fill->form, field, &facts);
+    message_write_json(&update->out, update_field(task, TAKE_FIELD), &form_field(fill->form, field)->base);
     json_write_array(&update->out, update_field(task, TAKE_FACTS));
     for (size_t i = 0; i < count; i++)
         message_write_json(&update->out, NULL, &facts[i]->base);
     json_write_end(&update->out);
-    write_known(desk, entry, NULL, update, update_field(task, TAKE_KNOWN));
+    write_known(fill, entry, NULL, update, update_field(task, TAKE_KNOWN));
     if (update_field(task, TAKE_ASSUMED))
-        write_known(desk, entry, item, update, update_field(task, TAKE_ASSUMED));
-    write_talk(desk, entry, item, &update->out, update_field(task, TAKE_TALK));
+        write_known(fill, entry, item, update, update_field(task, TAKE_ASSUMED));
+    write_talk(fill, entry, item, &update->out, update_field(task, TAKE_TALK));
 }
 
 /* A value that code cannot read is not reviewed: its field is asked again. Returns the first item to review; NULL: no
  * item is left. The value of the wanted field is reviewed in any case: a model may read words that code cannot. */
 static cJSON *next_item(struct taking *taking, size_t *field)
 {
-    struct desk *desk = &taking->desk;
-    int wanted = desk_field(desk, TAKE_WANTED);
+    struct form_fill *fill = &taking->fill;
+    int wanted = form_fill_field(fill, TAKE_WANTED);
     while (taking->queue.items && taking->queue.items->child) {
         cJSON *item = taking->queue.items->child;
-        int found = form_find(desk->form, desk_text(item, "field_id"));
-        if (found >= 0 && (found == wanted || !*desk_text(item, "problem"))) {
+        int found = form_find(fill->form, form_fill_text(item, "field_id"));
+        if (found >= 0 && (found == wanted || !*form_fill_text(item, "problem"))) {
             *field = (size_t)found;
             return item;
         }
         if (found >= 0)
-            form_refuse(desk, (size_t)found, desk_text(item, "problem"));
+            form_refuse(fill, (size_t)found, form_fill_text(item, "problem"));
         cJSON_DeleteItemFromArray(taking->queue.items, 0);
     }
     return NULL;
@@ -234,15 +234,15 @@ static cJSON *next_item(struct taking *taking, size_t *field)
 
 static bool open_taking(struct taking *taking, struct status *st)
 {
-    struct desk *desk = &taking->desk;
+    struct form_fill *fill = &taking->fill;
     const cJSON *verdict;
-    taking->queue.items = cJSON_Duplicate(service_call_input(&desk->base, TAKE_QUEUE), true);
-    verdict = service_call_input(&desk->base, TAKE_VERDICT);
+    taking->queue.items = cJSON_Duplicate(service_call_input(&fill->base, TAKE_QUEUE), true);
+    verdict = service_call_input(&fill->base, TAKE_VERDICT);
     if (!cJSON_IsObject(verdict) || !verdict->child)
         return put_wanted_first(taking, st);
     if (!taking->queue.items || !taking->queue.items->child)
         return fail(st, FAILED_PRECONDITION, "there is a judgement, but no value is under review");
-    return service_call_message(&desk->base, TAKE_VERDICT, &renga__v1__review_result__descriptor, &taking->verdict,
+    return service_call_message(&fill->base, TAKE_VERDICT, &renga__v1__review_result__descriptor, &taking->verdict,
                                 st) &&
            apply_verdict(taking, st);
 }
@@ -261,10 +261,10 @@ static const char *taking_write_values(struct taking *taking, struct task *task,
     size_t field = 0;
     bool judged = taking->verdict != NULL;
     /* In a round of a model, each request of the model reviews a single value. */
-    cJSON *item = judged && desk_field(&taking->desk, TAKE_WANTED) >= 0 ? NULL : next_item(taking, &field);
+    cJSON *item = judged && form_fill_field(&taking->fill, TAKE_WANTED) >= 0 ? NULL : next_item(taking, &field);
     if (item) {
         taking_write_review(taking, item, field, task, update);
-        desk_set_state(&taking->desk, field, RENGA__V1__FIELD_STATE__FIELD_STATE_REVIEWING);
+        form_fill_set_state(&taking->fill, field, RENGA__V1__FIELD_STATE__FIELD_STATE_REVIEWING);
     }
     if (!item && update_field(task, TAKE_RESULT))
         taking_write_result(taking, task, update);
@@ -278,16 +278,16 @@ static const char *taking_write_values(struct taking *taking, struct task *task,
     }
     json_write_object(&update->out, update_field(task, TAKE_VERDICT));
     json_write_end(&update->out);
-    desk_write(&taking->desk, update);
+    form_fill_write(&taking->fill, update);
     queue_write(&taking->queue, update, update_field(task, TAKE_QUEUE));
     return outcomes[item ? 0 : 1];
 }
 
-static const char *take_work(struct desk *desk, struct update *update, struct status *st)
+static const char *take_work(struct form_fill *fill, struct update *update, struct status *st)
 {
-    struct taking *taking = (struct taking *)desk;
+    struct taking *taking = (struct taking *)fill;
     if (open_taking(taking, st))
-        return taking_write_values(taking, desk->base.task, update);
+        return taking_write_values(taking, fill->base.task, update);
     queue_free(&taking->queue);
     return NULL;
 }
@@ -295,7 +295,7 @@ static const char *take_work(struct desk *desk, struct update *update, struct st
 static void form_take_start(struct task *task)
 {
     struct taking *taking = task_data(task);
-    desk_start(&taking->desk, task, take_work);
+    form_fill_start(&taking->fill, task, take_work);
 }
 
 extern const struct node_kind form_take_kind;
@@ -307,5 +307,5 @@ const struct node_kind form_take_kind = {
     .check = form_take_check,
     .size = sizeof(struct taking),
     .start = form_take_start,
-    .cancel = desk_cancel,
+    .cancel = form_fill_cancel,
 };

@@ -50,7 +50,7 @@ static bool grade_match(const struct input_job *job, enum answer_match *match, s
 
 static bool grade_run(struct input_job *job, struct status *st)
 {
-    struct grading *grading = OWNER_OF(job, struct grading, base);
+    struct grading *grading = CONTAINER_OF(job, struct grading, base);
     const char *answer = service_call_text(&job->base, GRADE_ANSWER);
     const char *truth = service_call_text(&job->base, GRADE_TRUTH);
     struct status why = {0};
@@ -69,7 +69,7 @@ static bool grade_run(struct input_job *job, struct status *st)
 static const char *grade_finish(struct input_job *job, struct update *update)
 {
     (void)update;
-    return outcomes[OWNER_OF(job, struct grading, base)->outcome];
+    return outcomes[CONTAINER_OF(job, struct grading, base)->outcome];
 }
 
 static void grade_start(struct task *task)

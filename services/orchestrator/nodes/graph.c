@@ -2,7 +2,7 @@
  * together. */
 #include "node_kind.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static bool may_pass(const struct passage *passage, const struct field *from, co
                       field_type_words(to->type, to->list), from->name, field_type_words(from->type, from->list));
 }
 
-static bool check_pair(const struct passage *passage, const cJSON *pair, struct status *st)
+static bool graph_check_pair(const struct passage *passage, const cJSON *pair, struct status *st)
 {
     struct status why = {0};
     if (!cJSON_IsString(pair))
@@ -64,14 +64,14 @@ static bool check_pair(const struct passage *passage, const cJSON *pair, struct 
     return may_pass(passage, from, to, st);
 }
 
-static bool check_pairs(const struct passage *passage, const char *text, struct status *st)
+static bool graph_check_pairs(const struct passage *passage, const char *text, struct status *st)
 {
     cJSON *pairs = json_parse(text, strlen(text), NULL, st), *pair;
     if (!pairs)
         return false;
     bool good = cJSON_IsObject(pairs) || fail_field(st, passage->parameter, "must be an object of fields");
     for (pair = good ? pairs->child : NULL; good && pair; pair = pair->next)
-        good = check_pair(passage, pair, st);
+        good = graph_check_pair(passage, pair, st);
     cJSON_Delete(pairs);
     return good;
 }
@@ -88,14 +88,14 @@ static bool check_same_names(const struct passage *passage, struct status *st)
     return true;
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool graph_check(const struct node *node, struct status *st)
 {
     const struct graph *own = node->graph, *sub = node_argument(node, GRAPH_GRAPH)->graph;
     const char *in = node_argument(node, GRAPH_IN)->text, *out = node_argument(node, GRAPH_OUT)->text;
     const struct passage inward = {"in", "input", own, sub, sub, sub->input, sub->input_count};
     const struct passage outward = {"out", "output", sub, own, sub, sub->output, sub->output_count};
-    return (in ? check_pairs(&inward, in, st) : check_same_names(&inward, st)) &&
-           (out ? check_pairs(&outward, out, st) : check_same_names(&outward, st));
+    return (in ? graph_check_pairs(&inward, in, st) : check_same_names(&inward, st)) &&
+           (out ? graph_check_pairs(&outward, out, st) : check_same_names(&outward, st));
 }
 
 extern const struct node_kind graph_kind;
@@ -104,6 +104,6 @@ const struct node_kind graph_kind = {
     .help = "Runs a sub-graph as one node.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = graph_check,
     .is_graph = true,
 };

@@ -1,6 +1,6 @@
 #include "input_job.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool input_job_parse(struct input_job *work)
 
 static void input_job_run(struct job *job)
 {
-    struct input_job *work = OWNER_OF(job, struct input_job, job);
+    struct input_job *work = CONTAINER_OF(job, struct input_job, job);
     if (input_job_parse(work))
         work->run(work, &work->status);
     service_call_close(&work->base);
@@ -24,7 +24,7 @@ static void input_job_run(struct job *job)
 /* The end of the task frees the job, so the update is copied first. */
 static void input_job_ended(struct job *job)
 {
-    struct input_job *work = OWNER_OF(job, struct input_job, job);
+    struct input_job *work = CONTAINER_OF(job, struct input_job, job);
     const struct status status = job->status.code != OK ? job->status : work->status;
     struct update update = work->update;
     struct task *task = work->base.task;

@@ -201,7 +201,7 @@ static bool merge_open(struct merging *merging, struct status *st)
 
 static bool merge_run(struct input_job *job, struct status *st)
 {
-    struct merging *merging = OWNER_OF(job, struct merging, base);
+    struct merging *merging = CONTAINER_OF(job, struct merging, base);
     const struct task *task = job->base.task;
     const cJSON *of = service_call_input(&job->base, MERGE_OF), *with = service_call_input(&job->base, MERGE_WITH);
     int64_t most = node_argument(task_node(task), MERGE_MOST)->number;
@@ -225,7 +225,7 @@ static bool merge_run(struct input_job *job, struct status *st)
 static const char *merge_finish(struct input_job *job, struct update *update)
 {
     (void)update;
-    return outcomes[OWNER_OF(job, struct merging, base)->any ? 0 : 1];
+    return outcomes[CONTAINER_OF(job, struct merging, base)->any ? 0 : 1];
 }
 
 static void merge_start(struct task *task)

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/config.h"
+#include "config/config.h"
 
 #include "renga/v1/node.pb-c.h"
 
@@ -54,8 +54,8 @@ union node_argument {
 struct node_kind {
     const char *name, *help;
     const struct node_parameter *parameters; /* ends with a NULL name; node->parameters is an array of node_argument */
-    const char *const *outcomes;             /* ends with NULL; NULL: all that the document has arrows for */
-    bool names_outcomes;                     /* arrows for others may stand beside them; `prepare` checks their names */
+    const char *const *outcomes;             /* ends with NULL; NULL: all that the document has edges for */
+    bool names_outcomes;                     /* edges for others may stand beside them; `prepare` checks their names */
     /* Checks beyond the table; may be NULL. Runs when all graphs of the document are read. A fault in a parameter fails
      * with fail_field and the parameter's name: the loader adds its place in the document. */
     bool (*check)(const struct node *node, struct status *st);

@@ -4,7 +4,7 @@
 static const struct node_parameter parameters[] = {{.name = NULL}};
 static const char *const outcomes[] = {"done", NULL};
 
-static void start(struct task *task)
+static void noop_start(struct task *task)
 {
     static const Renga__V1__RunNodeResponse nothing = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     task_finish(task, &nothing);
@@ -16,6 +16,6 @@ const struct node_kind noop_kind = {
     .help = "Does nothing: branches meet or part here.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .start = start,
+    .start = noop_start,
     .is_pure = true,
 };

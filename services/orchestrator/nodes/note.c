@@ -49,7 +49,7 @@ static bool check_single(const struct node *node, struct status *st)
            output_check(node, NOTE_INTO, FIELD_OBJECT, false, st);
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool note_check(const struct node *node, struct status *st)
 {
     if (!node_argument(node, NOTE_OF)->field)
         return check_single(node, st);
@@ -71,7 +71,7 @@ struct noting {
     Renga__V1__Note single, *singles[1];
 };
 
-static bool read_list(struct noting *noting, struct status *st)
+static bool note_read_list(struct noting *noting, struct status *st)
 {
     if (!service_call_messages(&noting->base, NOTE_OF, &renga__v1__note__descriptor, &noting->notes, &noting->count,
                                st))
@@ -85,7 +85,7 @@ static bool read_list(struct noting *noting, struct status *st)
 }
 
 /* A document that was found in several places is a single source. */
-static bool read_sources(struct noting *noting, struct status *st)
+static bool note_read_sources(struct noting *noting, struct status *st)
 {
     Renga__V1__NoteSource **sources;
     size_t count, kept = 0;
@@ -113,7 +113,7 @@ static bool read_single(struct noting *noting, struct status *st)
     noting->singles[0] = &noting->single;
     noting->notes = noting->singles;
     noting->count = 1;
-    return read_sources(noting, st);
+    return note_read_sources(noting, st);
 }
 
 static bool read_notes(struct noting *noting, struct status *st)
@@ -123,14 +123,14 @@ static bool read_notes(struct noting *noting, struct status *st)
     renga__v1__save_note_request__init(&noting->request);
     noting->request.thread_id = told->position->thread_id;
     noting->request.fencing_token = told->fencing_token;
-    if (!(list ? read_list(noting, st) : read_single(noting, st)))
+    if (!(list ? note_read_list(noting, st) : read_single(noting, st)))
         return false;
     for (size_t i = 0; i < noting->count; i++)
         noting->notes[i]->run_id = told->position->run_id;
     return true;
 }
 
-static void finish(struct noting *noting)
+static void note_finish(struct noting *noting)
 {
     struct update update;
     const char *into = update_field(noting->base.task, NOTE_INTO);
@@ -149,7 +149,7 @@ static void saved(const Renga__V1__SaveNoteResponse *answer, void *data)
     if (!answer || noting->base.cancelled)
         service_call_failed(&noting->base);
     else if (noting->next == noting->count)
-        finish(noting);
+        note_finish(noting);
     else if (service_call_again(&noting->base, PEER_TOOL_RUNNER, &st))
         save_next(noting);
     else
@@ -162,7 +162,7 @@ static void save_next(struct noting *noting)
     renga__v1__tool_runner__save_note(noting->base.peer, &noting->request, saved, &noting->base.call);
 }
 
-static void start(struct task *task)
+static void note_start(struct task *task)
 {
     struct noting *noting = task_data(task);
     struct status st = {0};
@@ -171,7 +171,7 @@ static void start(struct task *task)
     if (!good)
         task_fail(task, &st);
     else if (!noting->count)
-        finish(noting);
+        note_finish(noting);
     else
         save_next(noting);
 }
@@ -182,9 +182,9 @@ const struct node_kind note_kind = {
     .help = "Keeps what was found out, beside the thread.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = note_check,
     .size = sizeof(struct noting),
-    .start = start,
+    .start = note_start,
     .cancel = service_call_cancel,
     .travels = true,
 };

@@ -1,10 +1,10 @@
 /* Their part of the document, read once. */
 #include "own_tools_priv.h"
 
-#include "base/json.h"
 #include "base/nearest.h"
 #include "graph/agents.h"
 #include "when.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -93,7 +93,7 @@ static bool own_tools_read_outcome(struct reader *in, const cJSON *item, struct 
     if (!value)
         return true;
     if (!edge)
-        return refuse(in, "outcome: '%.64s' has no arrow; add it to \"on\"", name ? name : "");
+        return refuse(in, "outcome: '%.64s' has no edge; add it to \"on\"", name ? name : "");
     tool->outcome = edge->outcome;
     return true;
 }

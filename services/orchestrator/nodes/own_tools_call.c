@@ -1,9 +1,9 @@
 /* Calls of a node's own tools: checked, then written. */
 #include "own_tools_priv.h"
 
-#include "base/json.h"
 #include "prompt.h"
 #include "words/locale_codes.h"
+#include "json/json.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include "own_tools.h"
 
-#include "base/json_condition.h"
-#include "base/json_schema.h"
+#include "json/condition.h"
+#include "json/schema.h"
 
 struct own_format {
     const char *argument, *name, *words; /* words: "a BCP 47 tag" */

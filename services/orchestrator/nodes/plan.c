@@ -76,7 +76,7 @@ struct plan {
 
 /* ---- the styles -------------------------------------------------------------------------------------------------- */
 
-static int32_t most_of(const struct plan *plan)
+static int32_t plan_most_of(const struct plan *plan)
 {
     return (int32_t)node_argument(task_node(plan->base.task), PLAN_MOST)->number;
 }
@@ -87,7 +87,7 @@ static bool ask_subtasks(struct plan *plan, struct status *st)
     renga__v1__subtask_style__init(style);
     plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_SUBTASKS;
     style->question = service_call_text(&plan->base, PLAN_ABOUT);
-    style->max_subtasks = most_of(plan);
+    style->max_subtasks = plan_most_of(plan);
     return true;
 }
 
@@ -97,7 +97,7 @@ static bool ask_queries(struct plan *plan, struct status *st)
     renga__v1__query_style__init(style);
     plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_QUERIES;
     style->question = service_call_text(&plan->base, PLAN_ABOUT);
-    style->max_queries = most_of(plan);
+    style->max_queries = plan_most_of(plan);
     if (!service_call_messages(&plan->base, PLAN_FINDINGS, &renga__v1__query_findings__descriptor, &style->findings,
                                &style->n_findings, st))
         return false;
@@ -125,13 +125,13 @@ static bool ask_research(struct plan *plan, struct status *st)
     renga__v1__research_style__init(style);
     plan->request.style_case = RENGA__V1__PLAN_REQUEST__STYLE_RESEARCH;
     style->theme = service_call_text(&plan->base, PLAN_ABOUT);
-    style->max_queries = most_of(plan);
+    style->max_queries = plan_most_of(plan);
     style->human_input = service_call_text(&plan->base, PLAN_ADDED);
     return service_call_messages(&plan->base, PLAN_SOURCES, &renga__v1__search_result__descriptor, &style->sources,
                                  &style->n_sources, st);
 }
 
-static bool write_texts(struct json_writer *out, const char *into, char *const *texts, size_t count)
+static bool plan_write_texts(struct json_writer *out, const char *into, char *const *texts, size_t count)
 {
     json_write_array(out, into);
     for (size_t i = 0; i < count; i++)
@@ -144,7 +144,7 @@ static bool write_texts(struct json_writer *out, const char *into, char *const *
 static bool write_subtasks(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
 {
     return answer->plan_case == RENGA__V1__PLAN_RESPONSE__PLAN_SUBTASKS &&
-           write_texts(out, into->name, answer->subtasks->subtasks, answer->subtasks->n_subtasks);
+           plan_write_texts(out, into->name, answer->subtasks->subtasks, answer->subtasks->n_subtasks);
 }
 
 static bool write_queries(struct json_writer *out, const struct field *into, const Renga__V1__PlanResponse *answer)
@@ -152,7 +152,7 @@ static bool write_queries(struct json_writer *out, const struct field *into, con
     if (answer->plan_case != RENGA__V1__PLAN_RESPONSE__PLAN_QUERIES)
         return false;
     if (into->list)
-        return write_texts(out, into->name, answer->queries->queries, answer->queries->n_queries);
+        return plan_write_texts(out, into->name, answer->queries->queries, answer->queries->n_queries);
     message_write_json(out, into->name, &answer->queries->base);
     return answer->queries->n_queries > 0;
 }
@@ -189,15 +189,15 @@ static const struct style {
     {FIELD_STRING, FIELD_OBJECT, false, ask_research, write_research},
 };
 
-static const struct style *style_of(const struct node *node, struct status *st)
+static const struct style *plan_style_of(const struct node *node, struct status *st)
 {
     int index = word_check(node, PLAN_STYLE, style_words, st);
     return index < 0 ? NULL : &styles[index];
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool plan_check(const struct node *node, struct status *st)
 {
-    const struct style *style = style_of(node, st);
+    const struct style *style = plan_style_of(node, st);
     const struct field *into = node_argument(node, PLAN_INTO)->field;
     bool whole = style && style->ask == ask_queries && !into->list && into->type == FIELD_OBJECT;
     return style && input_check(node, PLAN_ABOUT, style->about, false, st) &&
@@ -212,7 +212,7 @@ static bool check(const struct node *node, struct status *st)
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void planned(const Renga__V1__PlanResponse *answer, void *data)
+static void plan_planned(const Renga__V1__PlanResponse *answer, void *data)
 {
     struct plan *plan = ((struct rpc_client_call *)data)->owner;
     struct task *task = plan->base.task;
@@ -223,7 +223,7 @@ static void planned(const Renga__V1__PlanResponse *answer, void *data)
         return;
     }
     update_begin(&update);
-    bool any = style_of(task_node(task), &ignored)
+    bool any = plan_style_of(task_node(task), &ignored)
                    ->write(&update.out, node_argument(task_node(task), PLAN_INTO)->field, answer);
     if (update_field(task, PLAN_BY))
         json_write_string(&update.out, update_field(task, PLAN_BY), answer->model);
@@ -233,9 +233,9 @@ static void planned(const Renga__V1__PlanResponse *answer, void *data)
     update_finish(&update, task, outcomes[any ? 0 : 1]);
 }
 
-static bool write_request(struct plan *plan, struct status *st)
+static bool plan_write_request(struct plan *plan, struct status *st)
 {
-    const struct style *style = style_of(task_node(plan->base.task), st);
+    const struct style *style = plan_style_of(task_node(plan->base.task), st);
     renga__v1__plan_request__init(&plan->request);
     if (!style || !style->ask(plan, st))
         return false;
@@ -246,14 +246,14 @@ static bool write_request(struct plan *plan, struct status *st)
     return true;
 }
 
-static void start(struct task *task)
+static void plan_start(struct task *task)
 {
     struct plan *plan = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&plan->base, task, PEER_PLANNER, &st) && write_request(plan, &st);
+    bool good = service_call_open(&plan->base, task, PEER_PLANNER, &st) && plan_write_request(plan, &st);
     service_call_close(&plan->base);
     if (good)
-        renga__v1__planner__plan(plan->base.peer, &plan->request, planned, &plan->base.call);
+        renga__v1__planner__plan(plan->base.peer, &plan->request, plan_planned, &plan->base.call);
     else
         task_fail(task, &st);
 }
@@ -264,9 +264,9 @@ const struct node_kind plan_kind = {
     .help = "Has the planner make a plan.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = plan_check,
     .size = sizeof(struct plan),
-    .start = start,
+    .start = plan_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

@@ -4,8 +4,8 @@
 #include "dataset.h"
 #include "service_call.h"
 
-#include "base/template.h"
 #include "base/text.h"
+#include "json/template.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 

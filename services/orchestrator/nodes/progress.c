@@ -40,7 +40,7 @@ static bool check_show(const struct node *node, struct status *st)
     return good;
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool progress_check(const struct node *node, struct status *st)
 {
     const struct field *of = node_argument(node, PROGRESS_OF)->field;
     bool prompt = node_argument(node, PROGRESS_PROMPT)->text, show = node_argument(node, PROGRESS_SHOW)->text;
@@ -52,7 +52,7 @@ static bool check(const struct node *node, struct status *st)
            pick_check(node, PROGRESS_PICK, st);
 }
 
-static bool write_text(struct task *task, struct buffer *shown, struct status *st)
+static bool progress_write_text(struct task *task, struct buffer *shown, struct status *st)
 {
     struct json_writer out;
     const char *text = prompt_say(task, node_argument(task_node(task), PROGRESS_PROMPT)->text, PROGRESS_PICK, st);
@@ -77,7 +77,7 @@ static const cJSON *shown_value(const struct service_call *run, cJSON **made)
     return *made;
 }
 
-static bool write_value(struct task *task, struct buffer *shown, struct status *st)
+static bool progress_write_value(struct task *task, struct buffer *shown, struct status *st)
 {
     struct service_call run = {0};
     struct json_writer out;
@@ -95,7 +95,7 @@ static bool write_value(struct task *task, struct buffer *shown, struct status *
 }
 
 /* A value that is too large to be shown does not fail the node: the run does not rest on it. */
-static void finish(struct task *task, char *const *shown, size_t count)
+static void progress_finish(struct task *task, char *const *shown, size_t count)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     Renga__V1__Degradation unshown = RENGA__V1__DEGRADATION__INIT, *degradations[] = {&unshown};
@@ -157,14 +157,14 @@ static void show_pieces(struct task *task)
         fits = pieces[count++];
     }
     if (good)
-        finish(task, fits ? pieces : NULL, count);
+        progress_finish(task, fits ? pieces : NULL, count);
     else
         task_fail(task, &st);
 }
 
 /* ---- the node ---------------------------------------------------------------------------------------------------- */
 
-static void start(struct task *task)
+static void progress_start(struct task *task)
 {
     struct status st = {0};
     struct buffer shown;
@@ -174,10 +174,10 @@ static void start(struct task *task)
     }
     bool text = node_argument(task_node(task), PROGRESS_PROMPT)->text != NULL;
     buffer_init(&shown, SHOWN_MAX);
-    bool good = text ? write_text(task, &shown, &st) : write_value(task, &shown, &st);
+    bool good = text ? progress_write_text(task, &shown, &st) : progress_write_value(task, &shown, &st);
     char *only = (char *)(uintptr_t)buffer_text(&shown);
     if (good)
-        finish(task, shown.failed ? NULL : &only, 1);
+        progress_finish(task, shown.failed ? NULL : &only, 1);
     else
         task_fail(task, &st);
     buffer_fini(&shown);
@@ -190,6 +190,6 @@ const struct node_kind progress_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .names_inputs = true,
-    .check = check,
-    .start = start,
+    .check = progress_check,
+    .start = progress_start,
 };

@@ -1,8 +1,8 @@
 #include "prompt.h"
 
-#include "base/json.h"
-#include "base/template.h"
 #include "graph/agents.h"
+#include "json/json.h"
+#include "json/template.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static cJSON *pick_members(const cJSON *item, const cJSON *keys)
     return picked;
 }
 
-static void add_members(cJSON *inputs, const cJSON *object)
+static void prompt_add_members(cJSON *inputs, const cJSON *object)
 {
     const cJSON *member;
     int left = SPREAD_MAX;
@@ -96,7 +96,7 @@ static void add_pick(cJSON *inputs, const cJSON *pick)
 {
     if (is_spread(pick)) {
         cJSON *object = cJSON_DetachItemFromObjectCaseSensitive(inputs, pick->valuestring);
-        add_members(inputs, object);
+        prompt_add_members(inputs, object);
         cJSON_Delete(object);
         return;
     }
@@ -112,7 +112,7 @@ static void add_pick(cJSON *inputs, const cJSON *pick)
 }
 
 /* As prompts name it to a model. */
-static void add_language(cJSON *inputs, const char *language)
+static void prompt_add_language(cJSON *inputs, const char *language)
 {
     char words[64];
     snprintf(words, sizeof words, "the language with the BCP 47 tag \"%s\"", language);
@@ -131,7 +131,7 @@ bool prompt_values(cJSON *inputs, const struct node *node, size_t pick_row, cons
         add_pick(inputs, pick);
     }
     cJSON_Delete(picks);
-    add_language(inputs, language);
+    prompt_add_language(inputs, language);
     return picks || !text;
 }
 

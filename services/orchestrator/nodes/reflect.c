@@ -55,7 +55,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"completed", "again", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool reflect_check(const struct node *node, struct status *st)
 {
     return input_check(node, REFLECT_QUESTION, FIELD_STRING, false, st) &&
            input_check(node, REFLECT_PLAN, FIELD_STRING, true, st) &&
@@ -100,7 +100,7 @@ static bool add_earlier(struct reflect *reflect, struct status *st)
     return true;
 }
 
-static bool write_request(struct reflect *reflect, struct status *st)
+static bool reflect_write_request(struct reflect *reflect, struct status *st)
 {
     Renga__V1__ReflectRequest *request = &reflect->request;
     renga__v1__reflect_request__init(request);
@@ -145,7 +145,7 @@ static void write_judgement(struct update *update, const struct task *task, cons
         json_write_int(&update->out, count, 1);
 }
 
-static void reflected(const Renga__V1__ReflectResponse *answer, void *data)
+static void reflect_reflected(const Renga__V1__ReflectResponse *answer, void *data)
 {
     struct reflect *reflect = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
@@ -167,14 +167,14 @@ static void reflected(const Renga__V1__ReflectResponse *answer, void *data)
     update_finish(&update, reflect->base.task, outcomes[answer->reflection->is_completed ? 0 : 1]);
 }
 
-static void start(struct task *task)
+static void reflect_start(struct task *task)
 {
     struct reflect *reflect = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&reflect->base, task, PEER_REVIEWER, &st) && write_request(reflect, &st);
+    bool good = service_call_open(&reflect->base, task, PEER_REVIEWER, &st) && reflect_write_request(reflect, &st);
     service_call_close(&reflect->base);
     if (good)
-        renga__v1__reviewer__reflect(reflect->base.peer, &reflect->request, reflected, &reflect->base.call);
+        renga__v1__reviewer__reflect(reflect->base.peer, &reflect->request, reflect_reflected, &reflect->base.call);
     else
         task_fail(task, &st);
 }
@@ -185,9 +185,9 @@ const struct node_kind reflect_kind = {
     .help = "Has the reviewer judge one try at a subtask.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = reflect_check,
     .size = sizeof(struct reflect),
-    .start = start,
+    .start = reflect_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

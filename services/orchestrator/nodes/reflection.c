@@ -124,7 +124,7 @@ static void reflection_write_tags(const struct input_job *job, const cJSON *writ
 
 static bool reflection_run(struct input_job *job, struct status *st)
 {
-    struct reflecting *reflecting = OWNER_OF(job, struct reflecting, base);
+    struct reflecting *reflecting = CONTAINER_OF(job, struct reflecting, base);
     struct json_writer *out = &job->update.out;
     const cJSON *written = service_call_input(&job->base, REFLECTION_OF);
     (void)st;
@@ -138,7 +138,7 @@ static bool reflection_run(struct input_job *job, struct status *st)
 static const char *reflection_finish(struct input_job *job, struct update *update)
 {
     (void)update;
-    return outcomes[OWNER_OF(job, struct reflecting, base)->says_something ? 0 : 1];
+    return outcomes[CONTAINER_OF(job, struct reflecting, base)->says_something ? 0 : 1];
 }
 
 static void reflection_start(struct task *task)

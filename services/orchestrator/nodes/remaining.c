@@ -1,9 +1,9 @@
 #include "remaining.h"
 
-#include "base/json.h"
 #include "graph/agents.h"
 #include "prompt.h"
 #include "when.h"
+#include "json/json.h"
 
 #include <string.h>
 

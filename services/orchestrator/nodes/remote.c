@@ -4,8 +4,8 @@
 #include "service_call.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "rpc/rpc.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool check_parameters(const char *text, struct status *st)
     return text[0] == '{' || fail_field(st, "parameters", "must be an object, {…}");
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool remote_check(const struct node *node, struct status *st)
 {
     const char *function = node_argument(node, REMOTE_FUNCTION)->text;
     const char *given = node_argument(node, REMOTE_PARAMETERS)->text;
@@ -87,12 +87,12 @@ static void node_ran(const Renga__V1__RunNodeResponse *response, void *data)
 
 /* ---- the attempt, with signs of life ----------------------------------------------------------------------------- */
 
-static void *allocate(void *arena, size_t size)
+static void *remote_allocate(void *arena, size_t size)
 {
     return arena_alloc(arena, size);
 }
 
-static void release(void *arena, void *bytes)
+static void remote_release(void *arena, void *bytes)
 {
     (void)arena;
     (void)bytes;
@@ -102,7 +102,7 @@ static void release(void *arena, void *bytes)
 static bool keep_result(struct remote *remote, const Renga__V1__RunNodeResponse *result, struct status *st)
 {
     struct arena *arena = task_arena(remote->task);
-    ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = arena};
+    ProtobufCAllocator allocator = {.alloc = remote_allocate, .free = remote_release, .allocator_data = arena};
     size_t size = renga__v1__run_node_response__get_packed_size(result);
     uint8_t *bytes = arena_alloc(arena, size);
     if (bytes)
@@ -123,7 +123,7 @@ static bool show_token(struct remote *remote, const Renga__V1__NodeToken *token,
     return true;
 }
 
-static bool show_progress(struct remote *remote, const char *json, struct status *st)
+static bool remote_show_progress(struct remote *remote, const char *json, struct status *st)
 {
     struct status why = {0};
     size_t size = strlen(json);
@@ -136,7 +136,7 @@ static bool show_progress(struct remote *remote, const char *json, struct status
     return true;
 }
 
-static bool take_event(struct remote *remote, const Renga__V1__RunNodeEvent *event, struct status *st)
+static bool remote_take_event(struct remote *remote, const Renga__V1__RunNodeEvent *event, struct status *st)
 {
     if (remote->result)
         return fail(st, INVALID_ARGUMENT, "something came after the result, which is to be the last message");
@@ -144,7 +144,7 @@ static bool take_event(struct remote *remote, const Renga__V1__RunNodeEvent *eve
     case RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN:
         return show_token(remote, event->token, st);
     case RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON:
-        return show_progress(remote, event->progress_json, st);
+        return remote_show_progress(remote, event->progress_json, st);
     case RENGA__V1__RUN_NODE_EVENT__EVENT_RESULT:
         return keep_result(remote, event->result, st);
     default:
@@ -152,7 +152,7 @@ static bool take_event(struct remote *remote, const Renga__V1__RunNodeEvent *eve
     }
 }
 
-static void stream_ended(struct remote *remote)
+static void remote_stream_ended(struct remote *remote)
 {
     addresses_call_ended(remote->addresses);
     if (remote->broken.code != OK)
@@ -165,23 +165,23 @@ static void stream_ended(struct remote *remote)
         task_fail(remote->task, &(struct status){.code = DATA_LOSS, .text = "the stream ended without a result"});
 }
 
-static void event_came(const Renga__V1__RunNodeEvent *event, void *data)
+static void remote_event_came(const Renga__V1__RunNodeEvent *event, void *data)
 {
     struct remote *remote = ((struct rpc_client_call *)data)->owner;
     if (!event) {
-        stream_ended(remote);
+        remote_stream_ended(remote);
         return;
     }
     if (remote->cancelled || remote->broken.code != OK)
         return;
     task_alive(remote->task);
-    if (!take_event(remote, event, &remote->broken))
+    if (!remote_take_event(remote, event, &remote->broken))
         rpc_client_call_cancel(&remote->call);
 }
 
 /* ---- how it begins and is stopped -------------------------------------------------------------------------------- */
 
-static bool prepare(struct remote *remote, struct status *st)
+static bool remote_prepare(struct remote *remote, struct status *st)
 {
     struct task *task = remote->task;
     int64_t now_ns = clock_now_ns(), deadline_ns = task_deadline_ns(task);
@@ -209,7 +209,7 @@ static Renga__V1__RunNodeRequest request_of(struct task *task)
     return request;
 }
 
-static void start(struct task *task)
+static void remote_start(struct task *task)
 {
     struct remote *remote = task_data(task);
     struct orchestrator *orchestrator = task_orchestrator(task);
@@ -223,19 +223,19 @@ static void start(struct task *task)
     remote->addresses = orchestrator->addresses;
     const char *address = node_argument(task_node(task), REMOTE_ADDRESS)->text;
     ProtobufCService *node = addresses_stub(remote->addresses, address, &st);
-    if (!node || !prepare(remote, &st)) {
+    if (!node || !remote_prepare(remote, &st)) {
         task_fail(task, &st);
         return;
     }
     Renga__V1__RunNodeRequest request = request_of(task);
     addresses_call_began(remote->addresses);
     if (node_argument(task_node(task), REMOTE_STREAM)->flag)
-        renga__v1__node_service__run_stream(node, &request, event_came, &remote->call);
+        renga__v1__node_service__run_stream(node, &request, remote_event_came, &remote->call);
     else
         renga__v1__node_service__run(node, &request, node_ran, &remote->call);
 }
 
-static void cancel(struct task *task)
+static void remote_cancel(struct task *task)
 {
     struct remote *remote = task_data(task);
     remote->cancelled = true;
@@ -248,10 +248,10 @@ const struct node_kind remote_kind = {
     .help = "Asks a NodeService, in whatever language it is written.",
     .parameters = parameters,
     .outcomes = NULL,
-    .check = check,
+    .check = remote_check,
     .size = sizeof(struct remote),
-    .start = start,
-    .cancel = cancel,
+    .start = remote_start,
+    .cancel = remote_cancel,
     .travels = true,
     .inputs_max = REMOTE_STATE_MAX,
 };

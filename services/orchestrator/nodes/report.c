@@ -193,7 +193,7 @@ static bool report_open(struct reporting *reporting)
 
 static bool report_run_job(struct input_job *job, struct status *st)
 {
-    struct reporting *reporting = OWNER_OF(job, struct reporting, base);
+    struct reporting *reporting = CONTAINER_OF(job, struct reporting, base);
     const char *draft = service_call_text(&job->base, REPORT_ROW_DRAFT);
     struct json_writer *json = &job->update.out;
     if (!report_open(reporting))
@@ -286,7 +286,7 @@ static void report_tell_dropped(struct reporting *reporting, struct update *upda
 
 static const char *report_finish_job(struct input_job *job, struct update *update)
 {
-    struct reporting *reporting = OWNER_OF(job, struct reporting, base);
+    struct reporting *reporting = CONTAINER_OF(job, struct reporting, base);
     const struct report *report = reporting->report;
     bool japanese = strcmp(job->base.language, "ja") == 0;
     if (reporting->drafted) {

@@ -15,7 +15,7 @@
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-static void report_print(struct report *report, struct report_span text)
+static void report_text_print(struct report *report, struct report_span text)
 {
     buffer_append(&report->cite.out, text.text, text.length);
 }
@@ -42,7 +42,7 @@ static void report_print_heading(struct report *report, const char *marks, struc
 static void report_print_missing(struct report *report, const char *before)
 {
     buffer_print(&report->cite.out, before);
-    report_print(report, report->cite.sources->count ? report->missing : report->no_source);
+    report_text_print(report, report->cite.sources->count ? report->missing : report->no_source);
 }
 
 /* Sentences side by side; a blank stands between those that end with a Latin stop. */

@@ -70,8 +70,8 @@ struct review {
     } request;
 };
 
-static void finish(struct review *review, const ProtobufCMessage *judgement, bool passed, Renga__V1__Usage *usage,
-                   Renga__V1__Degradation **degradations, size_t count)
+static void review_finish(struct review *review, const ProtobufCMessage *judgement, bool passed,
+                          Renga__V1__Usage *usage, Renga__V1__Degradation **degradations, size_t count)
 {
     struct task *task = review->base.task;
     struct status st = {0};
@@ -97,8 +97,8 @@ static void answer_reviewed(const Renga__V1__ReviewAnswerResponse *answer, void 
     if (!answer)
         service_call_failed(&review->base);
     else
-        finish(review, answer->review ? &answer->review->base : NULL, answer->review && answer->review->passed,
-               answer->usage, answer->degradations, answer->n_degradations);
+        review_finish(review, answer->review ? &answer->review->base : NULL, answer->review && answer->review->passed,
+                      answer->usage, answer->degradations, answer->n_degradations);
 }
 
 static bool ask_answer(struct review *review, struct status *st)
@@ -128,8 +128,8 @@ static void draft_reviewed(const Renga__V1__ReviewDraftResponse *answer, void *d
     if (!answer)
         service_call_failed(&review->base);
     else
-        finish(review, answer->review ? &answer->review->base : NULL, answer->review && answer->review->approved,
-               answer->usage, answer->degradations, answer->n_degradations);
+        review_finish(review, answer->review ? &answer->review->base : NULL, answer->review && answer->review->approved,
+                      answer->usage, answer->degradations, answer->n_degradations);
 }
 
 static bool ask_draft(struct review *review, struct status *st)
@@ -163,7 +163,7 @@ static const struct style {
     void (*call)(struct review *review);
 } styles[] = {{ask_answer, call_answer}, {ask_draft, call_draft}};
 
-static bool check(const struct node *node, struct status *st)
+static bool review_check(const struct node *node, struct status *st)
 {
     int style = word_check(node, REVIEW_STYLE, style_words, st);
     if (style < 0)
@@ -182,7 +182,7 @@ static bool check(const struct node *node, struct status *st)
            input_check(node, REVIEW_PASSAGES, FIELD_OBJECT, true, st);
 }
 
-static void start(struct task *task)
+static void review_start(struct task *task)
 {
     struct review *review = task_data(task);
     struct status st = {0};
@@ -204,9 +204,9 @@ const struct node_kind review_kind = {
     .help = "Has the reviewer judge an answer or a draft.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = review_check,
     .size = sizeof(struct review),
-    .start = start,
+    .start = review_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

@@ -18,7 +18,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"ran", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool run_tools_check(const struct node *node, struct status *st)
 {
     return round_check(node, RUN_ROUND, false, st) && input_check(node, RUN_TURNS, FIELD_OBJECT, true, st) &&
            output_check(node, RUN_INTO, FIELD_OBJECT, true, st);
@@ -31,7 +31,7 @@ struct run_tools {
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-static bool write_request(struct run_tools *run, struct status *st)
+static bool run_tools_write_request(struct run_tools *run, struct status *st)
 {
     struct turns turns;
     struct service_call *call = &run->base;
@@ -72,7 +72,7 @@ static bool write_results(struct run_tools *run, struct json_writer *out, struct
     return true;
 }
 
-static void ran(struct run_tools *run)
+static void run_tools_ran(struct run_tools *run)
 {
     struct status st = {0};
     struct update update;
@@ -92,7 +92,7 @@ static void ran(struct run_tools *run)
     }
 }
 
-static void answered(const Renga__V1__RunToolsResponse *answer, void *data)
+static void run_tools_answered(const Renga__V1__RunToolsResponse *answer, void *data)
 {
     struct run_tools *run = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
@@ -101,21 +101,21 @@ static void answered(const Renga__V1__RunToolsResponse *answer, void *data)
     else if (!round_take(&run->round, answer, &st))
         task_fail(run->base.task, &st);
     else
-        ran(run);
+        run_tools_ran(run);
 }
 
-static void start(struct task *task)
+static void run_tools_start(struct task *task)
 {
     struct run_tools *run = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&run->base, task, PEER_TOOL_RUNNER, &st) && write_request(run, &st);
+    bool good = service_call_open(&run->base, task, PEER_TOOL_RUNNER, &st) && run_tools_write_request(run, &st);
     service_call_close(&run->base);
     if (!good)
         task_fail(task, &st);
     else if (!run->round.request.n_calls)
-        ran(run);
+        run_tools_ran(run);
     else
-        renga__v1__tool_runner__run_tools(run->base.peer, &run->round.request, answered, &run->base.call);
+        renga__v1__tool_runner__run_tools(run->base.peer, &run->round.request, run_tools_answered, &run->base.call);
 }
 
 extern const struct node_kind run_tools_kind;
@@ -124,9 +124,9 @@ const struct node_kind run_tools_kind = {
     .help = "Runs the tools that the last turn of a conversation calls.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = run_tools_check,
     .size = sizeof(struct run_tools),
-    .start = start,
+    .start = run_tools_start,
     .cancel = service_call_cancel,
     .travels = true,
 };

@@ -3,9 +3,9 @@
 #include "prompt.h"
 #include "turns.h"
 
-#include "base/json.h"
 #include "base/nearest.h"
 #include "graph/agents.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ struct chosen_prompts {
 
 /* ---- the document ------------------------------------------------------------------------------------------------ */
 
-static bool check(const struct node *node, struct status *st)
+static bool say_check(const struct node *node, struct status *st)
 {
     const char *prompt = node_argument(node, SAY_PROMPT)->text, *prompts = node_argument(node, SAY_PROMPTS)->text;
     if (!prompt && !prompts)
@@ -92,7 +92,7 @@ static bool check_values(const struct node *node, const struct chosen_prompts *p
     return true;
 }
 
-static const void *prepare(const struct node *node, struct arena *arena, struct status *st)
+static const void *say_prepare(const struct node *node, struct arena *arena, struct status *st)
 {
     const char *text = node_argument(node, SAY_PROMPTS)->text;
     cJSON *given = text ? json_parse(text, strlen(text), NULL, st) : NULL;
@@ -127,7 +127,7 @@ static const char *choose_prompt(struct task *task)
     return name ? name : node_argument(node, SAY_PROMPT)->text;
 }
 
-static void write_turn(const struct task *task, struct json_writer *out, const char *text)
+static void say_write_turn(const struct task *task, struct json_writer *out, const char *text)
 {
     Renga__V1__ChatMessage turn = RENGA__V1__CHAT_MESSAGE__INIT;
     if (!update_field(task, SAY_TURNS))
@@ -139,7 +139,7 @@ static void write_turn(const struct task *task, struct json_writer *out, const c
     json_write_end(out);
 }
 
-static void start(struct task *task)
+static void say_start(struct task *task)
 {
     struct status st = {0};
     struct update update;
@@ -154,7 +154,7 @@ static void start(struct task *task)
     }
     update_begin(&update);
     json_write_string(&update.out, update_field(task, SAY_INTO), text);
-    write_turn(task, &update.out, text);
+    say_write_turn(task, &update.out, text);
     update_finish(&update, task, outcomes[0]);
 }
 
@@ -165,7 +165,7 @@ const struct node_kind say_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .names_inputs = true,
-    .check = check,
-    .prepare = prepare,
-    .start = start,
+    .check = say_check,
+    .prepare = say_prepare,
+    .start = say_start,
 };

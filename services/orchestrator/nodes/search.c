@@ -151,7 +151,7 @@ static void search_write_hits(struct update *update, const struct search *search
     json_write_end(&update->out);
 }
 
-static void searched(const Renga__V1__SearchResponse *answer, void *data)
+static void search_searched(const Renga__V1__SearchResponse *answer, void *data)
 {
     struct search *search = ((struct rpc_client_call *)data)->owner;
     struct update update;
@@ -175,7 +175,7 @@ static int32_t search_told(const struct search *search)
     return (int32_t)node_argument(task_node(search->base.task), SEARCH_LIMIT)->number;
 }
 
-static bool write_request(struct search *search, struct status *st)
+static bool search_write_request(struct search *search, struct status *st)
 {
     const struct node *node = task_node(search->base.task);
     renga__v1__search_request__init(&search->request);
@@ -196,10 +196,10 @@ static void start(struct task *task)
 {
     struct search *search = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&search->base, task, PEER_TOOL_RUNNER, &st) && write_request(search, &st);
+    bool good = service_call_open(&search->base, task, PEER_TOOL_RUNNER, &st) && search_write_request(search, &st);
     service_call_close(&search->base);
     if (good)
-        renga__v1__tool_runner__search(search->base.peer, &search->request, searched, &search->base.call);
+        renga__v1__tool_runner__search(search->base.peer, &search->request, search_searched, &search->base.call);
     else
         task_fail(task, &st);
 }

@@ -3,7 +3,7 @@
 #ifndef RENGA_ORCHESTRATOR_SEARCH_RESULTS_H
 #define RENGA_ORCHESTRATOR_SEARCH_RESULTS_H
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 

@@ -53,7 +53,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"chosen", "none", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool select_tools_check(const struct node *node, struct status *st)
 {
     return input_check(node, SELECT_TURNS, FIELD_OBJECT, true, st) && names_check(node, SELECT_TOOLS, st) &&
            offer_check(node, SELECT_ARGUMENTS, st) && pick_check(node, SELECT_PICK, st);
@@ -69,7 +69,7 @@ struct select {
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
-static bool write_turns(struct select *select, struct status *st)
+static bool select_tools_write_turns(struct select *select, struct status *st)
 {
     struct task *task = select->base.task;
     const struct node *node = task_node(task);
@@ -90,7 +90,8 @@ static bool write_turns(struct select *select, struct status *st)
     return select->rules || !system;
 }
 
-static bool write_request(struct select *select, const Renga__V1__ListToolsResponse *tools, struct status *st)
+static bool select_tools_write_request(struct select *select, const Renga__V1__ListToolsResponse *tools,
+                                       struct status *st)
 {
     struct turns all;
     struct task *task = select->base.task;
@@ -116,7 +117,7 @@ static bool write_request(struct select *select, const Renga__V1__ListToolsRespo
 
 /* ---- the choice -------------------------------------------------------------------------------------------------- */
 
-static void finish(struct select *select, const Renga__V1__ChatResponse *answer)
+static void select_tools_finish(struct select *select, const Renga__V1__ChatResponse *answer)
 {
     struct task *task = select->base.task;
     struct update update;
@@ -139,7 +140,7 @@ static void finish(struct select *select, const Renga__V1__ChatResponse *answer)
     update_finish(&update, task, outcomes[chosen ? 0 : 1]);
 }
 
-static void answered(const Renga__V1__ChatResponse *answer, void *data)
+static void select_tools_answered(const Renga__V1__ChatResponse *answer, void *data)
 {
     struct select *select = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
@@ -153,7 +154,7 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
     }
     if (finish_may_call(answer->finish, answer->message->refusal, &st) &&
         offer_complete(&select->offer, answer->message, &st)) {
-        finish(select, answer);
+        select_tools_finish(select, answer);
         return;
     }
     if (answer->finish->usage)
@@ -161,27 +162,27 @@ static void answered(const Renga__V1__ChatResponse *answer, void *data)
     task_fail(select->base.task, &st);
 }
 
-static void ask(struct service_call *call, const Renga__V1__ListToolsResponse *tools)
+static void select_tools_ask(struct service_call *call, const Renga__V1__ListToolsResponse *tools)
 {
     struct select *select = (struct select *)call;
     struct status st = {0};
-    if (!service_call_again(call, PEER_GATEWAY, &st) || !write_request(select, tools, &st))
+    if (!service_call_again(call, PEER_GATEWAY, &st) || !select_tools_write_request(select, tools, &st))
         task_fail(call->task, &st);
     else if (!select->offer.count)
-        finish(select, NULL);
+        select_tools_finish(select, NULL);
     else
-        renga__v1__llm_gateway__chat(select->base.peer, &select->request, answered, &select->base.call);
+        renga__v1__llm_gateway__chat(select->base.peer, &select->request, select_tools_answered, &select->base.call);
 }
 
-static void start(struct task *task)
+static void select_tools_start(struct task *task)
 {
     struct select *select = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&select->base, task, PEER_GATEWAY, &st) && write_turns(select, &st) &&
+    bool good = service_call_open(&select->base, task, PEER_GATEWAY, &st) && select_tools_write_turns(select, &st) &&
                 offer_prepare(&select->offer, &select->base, SELECT_TOOLS, SELECT_ARGUMENTS, &st);
     service_call_close(&select->base);
     if (good)
-        offer_list(&select->offer, &select->base, ask);
+        offer_list(&select->offer, &select->base, select_tools_ask);
     else
         task_fail(task, &st);
 }
@@ -193,9 +194,9 @@ const struct node_kind select_tools_kind = {
     .parameters = parameters,
     .outcomes = outcomes,
     .names_inputs = true,
-    .check = check,
+    .check = select_tools_check,
     .size = sizeof(struct select),
-    .start = start,
+    .start = select_tools_start,
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,

@@ -3,12 +3,12 @@
 #include "prompt.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "graph/agents.h"
+#include "model_task/usage.h"
 #include "rpc/details.h"
 #include "rpc/message_json.h"
-#include "thinking/usage.h"
 #include "words/words.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const char *first_subtag(struct arena *arena, const char *tag)
 
 /* The language of the run's configuration, else of its input "language"; else the language of the first text among the
  * inputs. */
-static const char *language_of(struct arena *arena, const cJSON *configuration, const cJSON *inputs)
+static const char *service_call_language_of(struct arena *arena, const cJSON *configuration, const cJSON *inputs)
 {
     const char *told = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "language"));
     const char *field = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inputs, "language"));
@@ -90,7 +90,7 @@ static int64_t time_left_ms(const struct task *task)
     return deadline_ns > now_ns ? (deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 1;
 }
 
-static void prepare(struct service_call *call)
+static void service_call_prepare(struct service_call *call)
 {
     rpc_client_call_init(&call->call, task_loop(call->task), NULL);
     call->call.owner = call;
@@ -121,7 +121,7 @@ bool service_call_inputs_of(struct service_call *call, struct task *task, const 
         return false;
     cJSON *configuration = cJSON_Parse(told->configuration_json);
     const char *model = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(configuration, "model"));
-    call->language = language_of(task_arena(task), configuration, call->inputs);
+    call->language = service_call_language_of(task_arena(task), configuration, call->inputs);
     call->model = model && *model && strlen(model) <= MODEL_MAX ? arena_strdup(task_arena(task), model) : NULL;
     if (task_node(task)->graph->agent->graph->playbook)
         add_lessons(call->inputs, cJSON_GetObjectItemCaseSensitive(configuration, LESSONS_NAME));
@@ -136,13 +136,13 @@ bool service_call_open(struct service_call *call, struct task *task, enum peer_s
         return false;
     call->principal = orchestrator_caller(task_orchestrator(task), task_tenant(task), task_client(task));
     set_origin(call);
-    prepare(call);
+    service_call_prepare(call);
     return true;
 }
 
 bool service_call_again(struct service_call *call, enum peer_service peer, struct status *st)
 {
-    prepare(call);
+    service_call_prepare(call);
     return find_peer(call, peer, st);
 }
 
@@ -198,7 +198,7 @@ void *service_call_keep(struct service_call *call, const ProtobufCMessage *messa
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool no_memory(struct status *st)
+static bool service_call_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the request takes more memory than an attempt may have");
 }
@@ -238,19 +238,20 @@ static bool read_strings(const cJSON *values, struct arena *arena, char ***list,
     *count = 0;
     *list = arena_alloc(arena, (size_t)cJSON_GetArraySize(values) * sizeof **list);
     if (!*list)
-        return no_memory(st);
+        return service_call_no_memory(st);
     cJSON_ArrayForEach(value, values)
     {
         char *text = cJSON_IsString(value) ? arena_strdup(arena, value->valuestring) : NULL;
         if (!text)
-            return cJSON_IsString(value) ? no_memory(st)
+            return cJSON_IsString(value) ? service_call_no_memory(st)
                                          : fail(st, INVALID_ARGUMENT, "has something else than strings");
         (*list)[(*count)++] = text;
     }
     return true;
 }
 
-static bool name_field(const struct service_call *call, size_t row, const struct status *why, struct status *st)
+static bool service_call_name_field(const struct service_call *call, size_t row, const struct status *why,
+                                    struct status *st)
 {
     return fail(st, why->code, "'%s' of the state: %s", node_argument(task_node(call->task), row)->field->name,
                 why->text);
@@ -260,7 +261,7 @@ bool service_call_texts(const struct service_call *call, size_t row, char ***lis
 {
     struct status why = {0};
     return read_strings(service_call_input(call, row), task_arena(call->task), list, count, &why) ||
-           name_field(call, row, &why, st);
+           service_call_name_field(call, row, &why, st);
 }
 
 bool service_call_message(const struct service_call *call, size_t row, const ProtobufCMessageDescriptor *type,
@@ -270,7 +271,7 @@ bool service_call_message(const struct service_call *call, size_t row, const Pro
     struct status why = {0};
     ProtobufCMessage *read = value ? message_read_json(type, value, task_arena(call->task), &why) : NULL;
     *(ProtobufCMessage **)message = read;
-    return read || !value || name_field(call, row, &why, st);
+    return read || !value || service_call_name_field(call, row, &why, st);
 }
 
 bool service_call_messages(const struct service_call *call, size_t row, const ProtobufCMessageDescriptor *type,
@@ -282,13 +283,13 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
     *(ProtobufCMessage ***)list = messages;
     *count = 0;
     if (!messages)
-        return no_memory(st);
+        return service_call_no_memory(st);
     cJSON_ArrayForEach(value, values)
     {
         struct status why = {0};
         messages[*count] = message_read_json(type, value, task_arena(call->task), &why);
         if (!messages[(*count)++])
-            return name_field(call, row, &why, st);
+            return service_call_name_field(call, row, &why, st);
     }
     return true;
 }

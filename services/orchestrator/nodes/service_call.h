@@ -20,8 +20,8 @@
 #include "node_kind.h"
 #include "orchestrator_priv.h"
 
-#include "base/json_writer.h"
 #include "rpc/rpc.h"
+#include "json/writer.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/prompt.pb-c.h"

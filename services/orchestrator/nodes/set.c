@@ -2,8 +2,8 @@
 #include "input_job.h"
 #include "shape.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static bool check_row(const struct node *node, size_t row, struct status *st)
     return good;
 }
 
-static bool check(const struct node *node, struct status *st)
+static bool set_check(const struct node *node, struct status *st)
 {
     if (!node_argument(node, SET_VALUES)->text && !node_argument(node, SET_COPY)->text &&
         !node_argument(node, SET_COUNT)->text)
@@ -88,7 +88,7 @@ static void add_copies(const struct task *task, const cJSON *inputs, cJSON *valu
     cJSON_Delete(copies);
 }
 
-static void add_counts(const struct task *task, const cJSON *inputs, cJSON *values, struct status *st)
+static void set_add_counts(const struct task *task, const cJSON *inputs, cJSON *values, struct status *st)
 {
     cJSON *counts = row_tree(task, SET_COUNT, st);
     const cJSON *count;
@@ -108,7 +108,7 @@ static cJSON *all_values(const struct task *task, const cJSON *inputs, struct st
         node_argument(task_node(task), SET_VALUES)->text ? row_tree(task, SET_VALUES, st) : cJSON_CreateObject();
     if (values && inputs) {
         add_copies(task, inputs, values, st);
-        add_counts(task, inputs, values, st);
+        set_add_counts(task, inputs, values, st);
     }
     return values;
 }
@@ -133,7 +133,7 @@ static bool list_fields(struct task *task, const cJSON *values, Renga__V1__RunNo
     return good || fail(st, RESOURCE_EXHAUSTED, "the values take more memory than an attempt may have");
 }
 
-static bool write_all(struct task *task, const cJSON *inputs, struct update *update, struct status *st)
+static bool set_write_all(struct task *task, const cJSON *inputs, struct update *update, struct status *st)
 {
     const cJSON *value;
     bool overwrite = node_argument(task_node(task), SET_OVERWRITE)->flag;
@@ -149,7 +149,7 @@ static bool write_all(struct task *task, const cJSON *inputs, struct update *upd
 
 static bool set_run(struct input_job *job, struct status *st)
 {
-    return write_all(job->base.task, job->base.inputs, &job->update, st);
+    return set_write_all(job->base.task, job->base.inputs, &job->update, st);
 }
 
 static const char *set_finish(struct input_job *job, struct update *update)
@@ -170,7 +170,7 @@ static void set_start(struct task *task)
         return;
     }
     update_begin(&update);
-    if (write_all(task, NULL, &update, &st)) {
+    if (set_write_all(task, NULL, &update, &st)) {
         update_finish(&update, task, outcomes[0]);
         return;
     }
@@ -184,7 +184,7 @@ const struct node_kind set_kind = {
     .help = "Writes values that stand in the document, or that are made of the inputs.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = set_check,
     .size = sizeof(struct input_job),
     .start = set_start,
     .cancel = input_job_cancel,

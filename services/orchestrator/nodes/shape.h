@@ -13,7 +13,7 @@
 
 #include "node_kind.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #define SHAPE_PATH_MAX  256 /* bytes */
 #define SHAPE_DEPTH_MAX 8   /* objects within each other */

@@ -1,7 +1,7 @@
 /* Tells whether all, some or no items of a list have a member that is true, and which ones have not. */
 #include "service_call.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"all", "some", "none", NULL};
 
-static bool check(const struct node *node, struct status *st)
+static bool survey_check(const struct node *node, struct status *st)
 {
     const struct field *of = node_argument(node, SURVEY_OF)->field;
     if (!node_argument(node, SURVEY_LACKING)->field != !node_argument(node, SURVEY_NAME)->text)
@@ -54,7 +54,7 @@ static void write_lacking(const struct task *task, const cJSON *list, struct jso
 }
 
 /* The outcome of an empty list is `none`. */
-static void start(struct task *task)
+static void survey_start(struct task *task)
 {
     const struct node *node = task_node(task);
     const char *state = task_request(task)->state_json;
@@ -84,6 +84,6 @@ const struct node_kind survey_kind = {
     .help = "Looks whether all, some or none of a list have a member that is true.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
-    .start = start,
+    .check = survey_check,
+    .start = survey_start,
 };

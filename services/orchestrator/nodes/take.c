@@ -3,8 +3,8 @@
  * costs the same at each item. */
 #include "service_call.h"
 
-#include "base/json_pull.h"
 #include "loop/jobs.h"
+#include "json/pull.h"
 
 #include <string.h>
 
@@ -90,7 +90,7 @@ static bool take_read_item(struct taking *taking, const char *inputs, struct sta
 
 static void take_run(struct job *job)
 {
-    struct taking *taking = OWNER_OF(job, struct taking, job);
+    struct taking *taking = CONTAINER_OF(job, struct taking, job);
     const char *inputs = task_request(taking->task)->state_json;
     if (!take_read_place(taking, inputs, &taking->status) || !take_read_item(taking, inputs, &taking->status))
         return;
@@ -101,7 +101,7 @@ static void take_run(struct job *job)
 /* The place is written past the field's reducer: it may be a sum, or a maximum. */
 static void take_ended(struct job *job)
 {
-    struct taking *taking = OWNER_OF(job, struct taking, job);
+    struct taking *taking = CONTAINER_OF(job, struct taking, job);
     const struct status status = job->status.code != OK ? job->status : taking->status;
     struct update update = taking->update;
     struct task *task = taking->task;

@@ -1,6 +1,6 @@
 /* A task in the loop in which its node runs; node_kind.h has the functions for kinds. The owner of a task gets its
- * events and its end: the engine (run/task.c) for an attempt in the run's loop, the fan-out (fanout/worker.c) for an
- * attempt in another loop. Kinds see no difference.
+ * events and its end: the engine (engine/attempt_end.c) for an attempt in the run's loop, the fan-out (fanout/worker.c)
+ * for an attempt in another loop. Kinds see no difference.
  *
  *      task_init, the owner's fields ---> task_start ---> kind->start ... task_finish or task_fail ---> finished or
  * failed

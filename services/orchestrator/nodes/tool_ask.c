@@ -1,7 +1,7 @@
 #include "tool_ask.h"
 
-#include "base/json.h"
 #include "base/text.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char schema[] = "{\"type\": \"object\", \"properties\": {\"question
                              "\"description\": \"The question, as the person is to read it.\"}}, "
                              "\"required\": [\"question\"], \"additionalProperties\": false}";
 
-static bool no_memory(struct status *st)
+static bool tool_ask_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the questions take more memory than an attempt may have");
 }
@@ -35,7 +35,7 @@ bool tool_ask_is(const Renga__V1__ToolCall *call)
 }
 
 /* NULL if the model has not kept to the schema. */
-static char *question_of(const Renga__V1__ToolCall *call, struct arena *arena)
+static char *tool_ask_question_of(const Renga__V1__ToolCall *call, struct arena *arena)
 {
     struct status ignored = {0};
     cJSON *arguments = json_parse(call->arguments_json, strlen(call->arguments_json), NULL, &ignored);
@@ -82,7 +82,7 @@ static bool add_question(struct tool_asks *asks, char *key, char *text, struct a
 {
     Renga__V1__NodeInterrupt *question = arena_alloc(arena, sizeof *question);
     if (!question)
-        return no_memory(st);
+        return tool_ask_no_memory(st);
     renga__v1__node_interrupt__init(question);
     question->key = key;
     question->question = text;
@@ -95,11 +95,11 @@ bool tool_ask(struct tool_asks *asks, const Renga__V1__ToolCall *call, size_t in
               const Renga__V1__RunNodeRequest *told, struct arena *arena, Renga__V1__ChatMessage **turn,
               struct status *st)
 {
-    char *key = arena_printf(arena, "%s%zu", TOOL_ASK_NAME, index), *text = question_of(call, arena);
+    char *key = arena_printf(arena, "%s%zu", TOOL_ASK_NAME, index), *text = tool_ask_question_of(call, arena);
     const char *answer = key ? answer_to(key, told) : NULL;
     *turn = NULL;
     if (!key)
-        return no_memory(st);
+        return tool_ask_no_memory(st);
     if (!text)
         *turn = turn_of(call, "INVALID_ARGUMENT: the arguments must be {\"question\": \"…\"}", true, arena);
     else if (++asks->met > TOOL_ASKS_MAX)
@@ -109,5 +109,5 @@ bool tool_ask(struct tool_asks *asks, const Renga__V1__ToolCall *call, size_t in
         return add_question(asks, key, text, arena, st);
     else
         *turn = turn_of(call, as_text(answer, arena), false, arena);
-    return *turn || no_memory(st);
+    return *turn || tool_ask_no_memory(st);
 }

@@ -1,16 +1,16 @@
 #include "tool_offer.h"
 
-#include "base/json.h"
 #include "kept_answer.h"
+#include "json/json.h"
 
 #include <string.h>
 
-static bool no_memory(struct status *st)
+static bool tool_offer_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the tools take more memory than an attempt may have");
 }
 
-static char *print(struct arena *arena, const cJSON *tree)
+static char *tool_offer_print(struct arena *arena, const cJSON *tree)
 {
     struct buffer text;
     struct json_writer out;
@@ -51,7 +51,7 @@ bool offer_check(const struct node *node, size_t arguments_row, struct status *s
     return good;
 }
 
-static bool is_empty(const cJSON *value)
+static bool tool_offer_is_empty(const cJSON *value)
 {
     return !value || cJSON_IsNull(value) || (cJSON_IsString(value) && !*value->valuestring) ||
            ((cJSON_IsArray(value) || cJSON_IsObject(value)) && !value->child);
@@ -61,10 +61,10 @@ static bool add_argument(struct tool_offer *offer, const cJSON *inputs, const cJ
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(inputs, argument->valuestring);
     const char *name = arena_strdup(offer->arena, argument->string);
-    const char *json = is_empty(value) ? NULL : print(offer->arena, value);
+    const char *json = tool_offer_is_empty(value) ? NULL : tool_offer_print(offer->arena, value);
     offer->arguments[offer->argument_count].name = name;
     offer->arguments[offer->argument_count++].json = json;
-    return name && (json || is_empty(value));
+    return name && (json || tool_offer_is_empty(value));
 }
 
 bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t names_row, size_t arguments_row,
@@ -75,7 +75,7 @@ bool offer_prepare(struct tool_offer *offer, struct service_call *call, size_t n
     offer->arena = task_arena(call->task);
     bool good = names_read(call, names_row, &offer->names, &offer->name_count, st);
     for (argument = arguments ? arguments->child : NULL; good && argument; argument = argument->next)
-        good = add_argument(offer, call->inputs, argument) || no_memory(st);
+        good = add_argument(offer, call->inputs, argument) || tool_offer_no_memory(st);
     cJSON_Delete(arguments);
     return good;
 }
@@ -98,7 +98,7 @@ static void list_came(const Renga__V1__ListToolsResponse *answer, void *data)
         offer->listed(call, tools);
         return;
     }
-    no_memory(&st);
+    tool_offer_no_memory(&st);
     task_fail(call->task, &st);
 }
 
@@ -125,7 +125,7 @@ void offer_list(struct tool_offer *offer, struct service_call *call,
 
 /* ---- the offer --------------------------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct tool_offer *offer, const char *name)
+static bool tool_offer_is_wanted(const struct tool_offer *offer, const char *name)
 {
     for (size_t i = 0; i < offer->name_count; i++)
         if (strcmp(offer->names[i], name) == 0)
@@ -179,7 +179,7 @@ static bool offer_one(struct tool_offer *offer, const Renga__V1__Tool *tool)
     if (takes) {
         shown = arena_copy(offer->arena, definition, sizeof *shown);
         if (shown)
-            shown->parameters_json = print(offer->arena, schema);
+            shown->parameters_json = tool_offer_print(offer->arena, schema);
     }
     cJSON_Delete(schema);
     if (!heeds_arguments(offer, takes, tool))
@@ -193,8 +193,8 @@ bool offer_tools(struct tool_offer *offer, const Renga__V1__ListToolsResponse *t
 {
     for (size_t i = 0; i < tools->n_tools && offer->count < OFFER_TOOLS_MAX; i++) {
         Renga__V1__ToolDefinition *definition = tools->tools[i]->definition;
-        if (definition && is_wanted(offer, definition->name) && !offer_one(offer, tools->tools[i]))
-            return no_memory(st);
+        if (definition && tool_offer_is_wanted(offer, definition->name) && !offer_one(offer, tools->tools[i]))
+            return tool_offer_no_memory(st);
     }
     return true;
 }
@@ -231,7 +231,7 @@ static bool complete(struct tool_offer *offer, uint8_t takes, Renga__V1__ToolCal
     cJSON *arguments = json_parse(text, strlen(text), NULL, &ignored);
     if (cJSON_IsObject(arguments)) {
         put_arguments(offer, takes, arguments);
-        call->arguments_json = print(offer->arena, arguments);
+        call->arguments_json = tool_offer_print(offer->arena, arguments);
     }
     cJSON_Delete(arguments);
     return call->arguments_json;
@@ -243,6 +243,6 @@ bool offer_complete(struct tool_offer *offer, Renga__V1__ChatMessage *turn, stru
         for (size_t tool = 0; tool < offer->count; tool++)
             if (offer->takes[tool] && strcmp(offer->tools[tool]->name, turn->tool_calls[i]->name) == 0 &&
                 !complete(offer, offer->takes[tool], turn->tool_calls[i]))
-                return no_memory(st);
+                return tool_offer_no_memory(st);
     return true;
 }

@@ -10,7 +10,7 @@
 #define ARGUMENTS_MAX ((size_t)8 << 10) /* bytes of a call that are kept */
 #define HIT_BYTES     128               /* of a hit beside its texts, about */
 
-static bool no_memory(struct status *st)
+static bool tool_results_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "no memory for the results of tools");
 }
@@ -48,14 +48,14 @@ bool tool_results_of_try(const cJSON *tries, struct arena *arena, Renga__V1__Too
     for (size_t i = 0; *results && i < kept->n_results; i++) {
         (*results)[i] = result_of(kept->results[i], arena);
         if (!(*results)[(*count)++])
-            return no_memory(st);
+            return tool_results_no_memory(st);
     }
-    return *results || no_memory(st);
+    return *results || tool_results_no_memory(st);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static char *cut(const char *text, size_t room, struct arena *arena)
+static char *tool_results_cut(const char *text, size_t room, struct arena *arena)
 {
     return arena_strndup(arena, text, text_cut(text, strlen(text), room));
 }
@@ -83,7 +83,7 @@ static bool take_hits(Renga__V1__SubtaskToolResult *kept, const Renga__V1__ToolR
     kept->results = arena_alloc(arena, sizeof(*kept->results));
     if (!first || !kept->results)
         return false;
-    first->snippet = cut(first->snippet, most, arena);
+    first->snippet = tool_results_cut(first->snippet, most, arena);
     first->quote = (char *)(uintptr_t) "";
     kept->results[kept->n_results++] = first;
     return first->snippet;
@@ -100,14 +100,15 @@ bool tool_results_write(struct json_writer *out, Renga__V1__ToolCall *const *cal
         const Renga__V1__ToolResult *result = results[i];
         size_t length = strlen(result->text);
         kept.tool_name = calls[i]->name;
-        kept.args = cut(calls[i]->arguments_json, ARGUMENTS_MAX, arena);
+        kept.args = tool_results_cut(calls[i]->arguments_json, ARGUMENTS_MAX, arena);
         kept.status_code = result->status_code;
         kept.message = result->message;
-        kept.text = result->n_hits || result->found_nothing ? (char *)(uintptr_t) "" : cut(result->text, most, arena);
+        kept.text = result->n_hits || result->found_nothing ? (char *)(uintptr_t) ""
+                                                            : tool_results_cut(result->text, most, arena);
         kept.truncated = result->truncated || (!result->n_hits && length > most);
         kept.duration_ms = result->duration_ms;
         if (!kept.args || !kept.text || !take_hits(&kept, result, most, arena))
-            return no_memory(st);
+            return tool_results_no_memory(st);
         message_write_json(out, NULL, &kept.base);
     }
     json_write_end(out);

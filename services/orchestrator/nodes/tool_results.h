@@ -3,8 +3,8 @@
 #define RENGA_ORCHESTRATOR_TOOL_RESULTS_H
 
 #include "base/arena.h"
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/writer.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 

@@ -22,7 +22,7 @@ bool round_check(const struct node *node, size_t first, bool may_be_none, struct
     return may_be_none || names_check(node, first + ROW_TOOLS, st);
 }
 
-static bool no_memory(struct status *st)
+static bool tool_round_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "no memory for the calls of tools");
 }
@@ -44,7 +44,7 @@ bool round_open(struct tool_round *round, struct service_call *call, size_t firs
     request->fencing_token = told->fencing_token;
     request->origin = &call->origin;
     request->calls = arena_alloc(task_arena(call->task), ROUND_CALLS_MAX * sizeof(*request->calls));
-    return (request->calls || no_memory(st)) &&
+    return (request->calls || tool_round_no_memory(st)) &&
            names_read(call, first_row + ROW_TOOLS, &request->allowed_tools, &request->n_allowed_tools, st);
 }
 
@@ -53,7 +53,7 @@ bool round_add(struct tool_round *round, Renga__V1__ToolCall *call, struct statu
     const struct task *task = round->call->task;
     Renga__V1__ToolInvocation *invocation = arena_alloc(task_arena(round->call->task), sizeof *invocation);
     if (!invocation)
-        return no_memory(st);
+        return tool_round_no_memory(st);
     if (round->request.n_calls == ROUND_CALLS_MAX)
         return fail(st, INVALID_ARGUMENT, "a turn calls more than %d tools", ROUND_CALLS_MAX);
     renga__v1__tool_invocation__init(invocation);
@@ -94,7 +94,7 @@ Renga__V1__ChatMessage *round_turn(struct tool_round *round, size_t i, struct st
     char *content = arena_strdup(arena, buffer_text(&text));
     buffer_fini(&text);
     if (!turn || !content) {
-        no_memory(st);
+        tool_round_no_memory(st);
         return NULL;
     }
     renga__v1__chat_message__init(turn);

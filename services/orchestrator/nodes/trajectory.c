@@ -6,9 +6,9 @@
 #include "when.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "graph/agents.h"
+#include "json/json.h"
 
 #include <string.h>
 

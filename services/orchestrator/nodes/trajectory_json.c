@@ -1,7 +1,7 @@
 #include "trajectory_json.h"
 
 #include "base/iso_time.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *const status_words[] = {
 
 /* ---- write ------------------------------------------------------------------------------------------------------- */
 
-static void write_texts(struct json_writer *out, const char *key, char *const *texts, size_t count)
+static void trajectory_json_write_texts(struct json_writer *out, const char *key, char *const *texts, size_t count)
 {
     json_write_array(out, key);
     for (size_t i = 0; i < count; i++)
@@ -44,8 +44,8 @@ void trajectory_write_json(struct json_writer *out, const char *key, const Renga
     json_write_string(out, "query", trajectory->query);
     json_write_string(out, "dataset", trajectory->dataset);
     json_write_string(out, "generated_answer", trajectory->generated_answer);
-    write_texts(out, "reasoning_steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
-    write_texts(out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
+    trajectory_json_write_texts(out, "reasoning_steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
+    trajectory_json_write_texts(out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
     json_write_string(out, "status", status_words[trajectory->status]);
     json_write_string(out, "error_message", failed ? trajectory->error_message : NULL);
     write_time(out, "created_at", trajectory->created_ms);
@@ -61,7 +61,7 @@ struct trajectory_reading {
 };
 
 /* A value as an error shows it: "5, a number". */
-static const char *shown(const cJSON *value, char text[SHOWN_MAX + 32])
+static const char *trajectory_json_shown(const cJSON *value, char text[SHOWN_MAX + 32])
 {
     if (!value)
         return "missing";
@@ -81,10 +81,11 @@ static const char *shown(const cJSON *value, char text[SHOWN_MAX + 32])
 static bool refuse_type(struct trajectory_reading *in, const char *field, const cJSON *value, const char *right)
 {
     char text[SHOWN_MAX + 32];
-    return fail_field(in->st, field, "is %s; it must be %s", shown(value, text), right);
+    return fail_field(in->st, field, "is %s; it must be %s", trajectory_json_shown(value, text), right);
 }
 
-static char *read_text(struct trajectory_reading *in, const char *field, const cJSON *value, size_t most)
+static char *trajectory_json_read_text(struct trajectory_reading *in, const char *field, const cJSON *value,
+                                       size_t most)
 {
     if (!cJSON_IsString(value)) {
         refuse_type(in, field, value, "a string");
@@ -101,12 +102,12 @@ static char *read_text(struct trajectory_reading *in, const char *field, const c
 
 static bool read_member(struct trajectory_reading *in, const char *field, size_t most, char **text)
 {
-    *text = read_text(in, field, cJSON_GetObjectItemCaseSensitive(in->object, field), most);
+    *text = trajectory_json_read_text(in, field, cJSON_GetObjectItemCaseSensitive(in->object, field), most);
     return *text != NULL;
 }
 
-static bool read_texts(struct trajectory_reading *in, const char *field, size_t count_max, size_t bytes_max,
-                       char ***texts, size_t *count)
+static bool trajectory_json_read_texts(struct trajectory_reading *in, const char *field, size_t count_max,
+                                       size_t bytes_max, char ***texts, size_t *count)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(in->object, field), *item;
     char place[STATUS_FIELD_MAX];
@@ -121,14 +122,14 @@ static bool read_texts(struct trajectory_reading *in, const char *field, size_t 
     cJSON_ArrayForEach(item, list)
     {
         snprintf(place, sizeof place, "%s[%zu]", field, *count);
-        (*texts)[*count] = read_text(in, place, item, bytes_max);
+        (*texts)[*count] = trajectory_json_read_text(in, place, item, bytes_max);
         if (!(*texts)[(*count)++])
             return false;
     }
     return true;
 }
 
-static bool read_status(struct trajectory_reading *in, Renga__V1__TrajectoryStatus *status)
+static bool trajectory_json_read_status(struct trajectory_reading *in, Renga__V1__TrajectoryStatus *status)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(in->object, "status");
     const char *word = cJSON_GetStringValue(value);
@@ -141,7 +142,7 @@ static bool read_status(struct trajectory_reading *in, Renga__V1__TrajectoryStat
     return refuse_type(in, "status", value, "\"success\" or \"failure\"");
 }
 
-static bool read_error(struct trajectory_reading *in, Renga__V1__Trajectory *trajectory)
+static bool trajectory_json_read_error(struct trajectory_reading *in, Renga__V1__Trajectory *trajectory)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(in->object, "error_message");
     if (!value || cJSON_IsNull(value))
@@ -152,7 +153,7 @@ static bool read_error(struct trajectory_reading *in, Renga__V1__Trajectory *tra
     return read_member(in, "error_message", TRAJECTORY_ERROR_MAX, &trajectory->error_message);
 }
 
-static bool read_time(struct trajectory_reading *in, int64_t *ms)
+static bool trajectory_json_read_time(struct trajectory_reading *in, int64_t *ms)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(in->object, "created_at");
     struct iso_time time;
@@ -183,11 +184,12 @@ Renga__V1__Trajectory *trajectory_read_json(const cJSON *value, struct arena *ar
     bool good = read_member(&in, "query", TRAJECTORY_QUERY_MAX, &made->query) &&
                 read_member(&in, "dataset", TRAJECTORY_DATASET_MAX, &made->dataset) &&
                 read_member(&in, "generated_answer", TRAJECTORY_ANSWER_MAX, &made->generated_answer) &&
-                read_texts(&in, "reasoning_steps", TRAJECTORY_STEPS_MAX, TRAJECTORY_STEP_MAX, &made->reasoning_steps,
-                           &made->n_reasoning_steps) &&
-                read_texts(&in, "used_bullet_ids", TRAJECTORY_IDS_MAX, TRAJECTORY_ID_MAX, &made->used_bullet_ids,
-                           &made->n_used_bullet_ids) &&
-                read_status(&in, &made->status) && read_error(&in, made) && read_time(&in, &made->created_ms);
+                trajectory_json_read_texts(&in, "reasoning_steps", TRAJECTORY_STEPS_MAX, TRAJECTORY_STEP_MAX,
+                                           &made->reasoning_steps, &made->n_reasoning_steps) &&
+                trajectory_json_read_texts(&in, "used_bullet_ids", TRAJECTORY_IDS_MAX, TRAJECTORY_ID_MAX,
+                                           &made->used_bullet_ids, &made->n_used_bullet_ids) &&
+                trajectory_json_read_status(&in, &made->status) && trajectory_json_read_error(&in, made) &&
+                trajectory_json_read_time(&in, &made->created_ms);
     return good ? made : NULL;
 }
 

@@ -9,8 +9,8 @@
 #define RENGA_ORCHESTRATOR_TRAJECTORY_JSON_H
 
 #include "base/arena.h"
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/writer.h"
 
 #include "renga/v1/ace.pb-c.h"
 

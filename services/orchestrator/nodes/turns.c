@@ -1,6 +1,6 @@
 #include "turns.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const struct role {
     {"system", RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM},
 };
 
-static bool no_memory(struct status *st)
+static bool turns_no_memory(struct status *st)
 {
     return fail(st, RESOURCE_EXHAUSTED, "the conversation takes more memory than an attempt may have");
 }
@@ -23,14 +23,14 @@ bool turns_init(struct turns *turns, struct arena *arena, size_t room, struct st
 {
     *turns = (struct turns){.arena = arena, .room = room};
     turns->list = arena_alloc(arena, room * sizeof(*turns->list));
-    return turns->list || no_memory(st);
+    return turns->list || turns_no_memory(st);
 }
 
 static Renga__V1__ChatMessage *add(struct turns *turns, struct status *st)
 {
     Renga__V1__ChatMessage *turn = turns->count < turns->room ? arena_alloc(turns->arena, sizeof *turn) : NULL;
     if (!turn) {
-        no_memory(st);
+        turns_no_memory(st);
         return NULL;
     }
     renga__v1__chat_message__init(turn);
@@ -40,7 +40,7 @@ static Renga__V1__ChatMessage *add(struct turns *turns, struct status *st)
 bool turns_put(struct turns *turns, Renga__V1__ChatMessage *turn, struct status *st)
 {
     if (turns->count == turns->room)
-        return no_memory(st);
+        return turns_no_memory(st);
     turns->list[turns->count++] = turn;
     return true;
 }
@@ -58,7 +58,7 @@ bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *conten
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* Leaves it as it is if the key is missing. */
-static bool read_text(struct turns *turns, const cJSON *item, const char *key, char **text, struct status *st)
+static bool turns_read_text(struct turns *turns, const cJSON *item, const char *key, char **text, struct status *st)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, key);
     if (!value || cJSON_IsNull(value))
@@ -66,28 +66,28 @@ static bool read_text(struct turns *turns, const cJSON *item, const char *key, c
     if (!cJSON_IsString(value))
         return fail(st, INVALID_ARGUMENT, "the \"%s\" of a turn is no string", key);
     *text = arena_strdup(turns->arena, value->valuestring);
-    return *text || no_memory(st);
+    return *text || turns_no_memory(st);
 }
 
-static bool read_call(struct turns *turns, const cJSON *item, Renga__V1__ToolCall **at, struct status *st)
+static bool turns_read_call(struct turns *turns, const cJSON *item, Renga__V1__ToolCall **at, struct status *st)
 {
     Renga__V1__ToolCall *call = *at = arena_alloc(turns->arena, sizeof *call);
     if (!call)
-        return no_memory(st);
+        return turns_no_memory(st);
     renga__v1__tool_call__init(call);
-    return read_text(turns, item, "id", &call->id, st) && read_text(turns, item, "name", &call->name, st) &&
-           read_text(turns, item, "arguments", &call->arguments_json, st);
+    return turns_read_text(turns, item, "id", &call->id, st) && turns_read_text(turns, item, "name", &call->name, st) &&
+           turns_read_text(turns, item, "arguments", &call->arguments_json, st);
 }
 
-static bool read_calls(struct turns *turns, const cJSON *list, Renga__V1__ChatMessage *turn, struct status *st)
+static bool turns_read_calls(struct turns *turns, const cJSON *list, Renga__V1__ChatMessage *turn, struct status *st)
 {
     const cJSON *item;
     turn->tool_calls = arena_alloc(turns->arena, (size_t)cJSON_GetArraySize(list) * sizeof(*turn->tool_calls));
     if (!turn->tool_calls)
-        return no_memory(st);
+        return turns_no_memory(st);
     cJSON_ArrayForEach(item, list)
     {
-        if (!read_call(turns, item, &turn->tool_calls[turn->n_tool_calls++], st))
+        if (!turns_read_call(turns, item, &turn->tool_calls[turn->n_tool_calls++], st))
             return false;
     }
     return true;
@@ -105,7 +105,7 @@ static bool read_role(const cJSON *item, Renga__V1__ChatRole *role, struct statu
                 word ? word : "");
 }
 
-static bool read_turn(struct turns *turns, const cJSON *item, bool plain, struct status *st)
+static bool turns_read_turn(struct turns *turns, const cJSON *item, bool plain, struct status *st)
 {
     Renga__V1__ChatRole role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;
     const cJSON *calls = cJSON_GetObjectItemCaseSensitive(item, "tool_calls");
@@ -119,12 +119,12 @@ static bool read_turn(struct turns *turns, const cJSON *item, bool plain, struct
     turn->role = role;
     turn->tool_failed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tool_failed"));
     turn->tool_found_nothing = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "tool_found_nothing"));
-    return read_text(turns, item, "content", &turn->content, st) && read_text(turns, item, "name", &turn->name, st) &&
-           read_text(turns, item, "id", &turn->id, st) &&
-           read_text(turns, item, "tool_call_id", &turn->tool_call_id, st) &&
-           read_text(turns, item, "reasoning", &turn->reasoning, st) &&
-           read_text(turns, item, "reasoning_signature", &turn->reasoning_signature, st) &&
-           read_calls(turns, calls, turn, st);
+    return turns_read_text(turns, item, "content", &turn->content, st) &&
+           turns_read_text(turns, item, "name", &turn->name, st) && turns_read_text(turns, item, "id", &turn->id, st) &&
+           turns_read_text(turns, item, "tool_call_id", &turn->tool_call_id, st) &&
+           turns_read_text(turns, item, "reasoning", &turn->reasoning, st) &&
+           turns_read_text(turns, item, "reasoning_signature", &turn->reasoning_signature, st) &&
+           turns_read_calls(turns, calls, turn, st);
 }
 
 bool turns_read(struct turns *turns, const cJSON *list, bool plain, struct status *st)
@@ -132,7 +132,7 @@ bool turns_read(struct turns *turns, const cJSON *list, bool plain, struct statu
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        if (!read_turn(turns, item, plain, st))
+        if (!turns_read_turn(turns, item, plain, st))
             return false;
     }
     return true;
@@ -148,7 +148,7 @@ const Renga__V1__ChatMessage *turns_last_caller(const struct turns *turns)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static void write_text(struct json_writer *out, const char *key, const char *text)
+static void turns_write_text(struct json_writer *out, const char *key, const char *text)
 {
     if (*text)
         json_write_string(out, key, text);
@@ -177,11 +177,11 @@ void turn_write(struct json_writer *out, const Renga__V1__ChatMessage *turn)
     json_write_object(out, NULL);
     json_write_string(out, "role", word);
     json_write_string(out, "content", turn->content);
-    write_text(out, "id", turn->id);
-    write_text(out, "name", turn->name);
-    write_text(out, "tool_call_id", turn->tool_call_id);
-    write_text(out, "reasoning", turn->reasoning);
-    write_text(out, "reasoning_signature", turn->reasoning_signature);
+    turns_write_text(out, "id", turn->id);
+    turns_write_text(out, "name", turn->name);
+    turns_write_text(out, "tool_call_id", turn->tool_call_id);
+    turns_write_text(out, "reasoning", turn->reasoning);
+    turns_write_text(out, "reasoning_signature", turn->reasoning_signature);
     if (turn->tool_failed)
         json_write_bool(out, "tool_failed", true);
     if (turn->tool_found_nothing)

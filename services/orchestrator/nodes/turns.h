@@ -8,8 +8,8 @@
 #define RENGA_ORCHESTRATOR_TURNS_H
 
 #include "base/arena.h"
-#include "base/json_writer.h"
 #include "base/status.h"
+#include "json/writer.h"
 
 #include "renga/v1/chat.pb-c.h"
 

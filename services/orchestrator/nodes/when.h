@@ -1,10 +1,10 @@
-/* Conditions over the inputs of a node (base/json_condition.h), checked against the fields of its graph. */
+/* Conditions over the inputs of a node (json/condition.h), checked against the fields of its graph. */
 #ifndef RENGA_ORCHESTRATOR_WHEN_H
 #define RENGA_ORCHESTRATOR_WHEN_H
 
 #include "node_kind.h"
 
-#include "base/json_condition.h"
+#include "json/condition.h"
 
 /* For `prepare` of a kind. NULL with INVALID_ARGUMENT if it is no condition, or if it tests a field that is not among
  * the node's inputs. The same if no value that the field may have can pass a test. The text begins with the place

@@ -4,23 +4,23 @@
 
 /* ---- written ----------------------------------------------------------------------------------------------------- */
 
-static void put_number(struct buffer *out, uint64_t number)
+static void delta_put_number(struct buffer *out, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         buffer_put(out, (char)(number | 0x80));
     buffer_put(out, (char)number);
 }
 
-static void put_text(struct buffer *out, struct text text)
+static void delta_put_text(struct buffer *out, struct text text)
 {
-    put_number(out, text.size);
+    delta_put_number(out, text.size);
     buffer_append(out, text.bytes, text.size);
 }
 
 static void begin(struct buffer *delta, char letter, const struct field *field)
 {
     buffer_put(delta, letter);
-    put_text(delta, (struct text){field->name, strlen(field->name)});
+    delta_put_text(delta, (struct text){field->name, strlen(field->name)});
 }
 
 void delta_set(struct buffer *delta, const struct field *field, struct text text)
@@ -28,7 +28,7 @@ void delta_set(struct buffer *delta, const struct field *field, struct text text
     if (!delta)
         return;
     begin(delta, 'S', field);
-    put_text(delta, text);
+    delta_put_text(delta, text);
 }
 
 void delta_empty(struct buffer *delta, const struct field *field)
@@ -50,11 +50,11 @@ void delta_append(struct buffer *delta, const struct field *field, const struct 
     if (!delta)
         return;
     begin(delta, 'A', field);
-    put_number(delta, count);
+    delta_put_number(delta, count);
     for (size_t i = 0; i < count; i++) {
         if (field_has_keys(field))
-            put_text(delta, pieces[i].key);
-        put_text(delta, pieces[i].text);
+            delta_put_text(delta, pieces[i].key);
+        delta_put_text(delta, pieces[i].text);
     }
 }
 
@@ -62,11 +62,11 @@ void delta_pieces(struct buffer *delta, const struct field *field, const struct 
 {
     delta_empty(delta, field);
     begin(delta, 'A', field);
-    put_number(delta, slot->count);
+    delta_put_number(delta, slot->count);
     for (size_t i = 0; i < slot->count; i++) {
         if (field_has_keys(field))
-            put_text(delta, piece_key(slot->pieces[i]));
-        put_text(delta, piece_text(slot->pieces[i]));
+            delta_put_text(delta, piece_key(slot->pieces[i]));
+        delta_put_text(delta, piece_text(slot->pieces[i]));
     }
 }
 
@@ -75,8 +75,8 @@ void delta_replace(struct buffer *delta, const struct field *field, size_t posit
     if (!delta)
         return;
     begin(delta, 'P', field);
-    put_number(delta, position);
-    put_text(delta, text);
+    delta_put_number(delta, position);
+    delta_put_text(delta, text);
 }
 
 void delta_remove(struct buffer *delta, const struct field *field, size_t position)
@@ -84,7 +84,7 @@ void delta_remove(struct buffer *delta, const struct field *field, size_t positi
     if (!delta)
         return;
     begin(delta, 'R', field);
-    put_number(delta, position);
+    delta_put_number(delta, position);
 }
 
 /* ---- read -------------------------------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static uint64_t take_number(struct cursor *in)
     return 0;
 }
 
-static struct text take_text(struct cursor *in)
+static struct text delta_take_text(struct cursor *in)
 {
     uint64_t size = take_number(in);
     if (size > (uint64_t)(in->end - in->at))
@@ -123,7 +123,7 @@ static void apply_appended(struct slot *slot, const struct field *field, struct 
 {
     slot_open(slot);
     for (uint64_t count = take_number(in); count && !in->torn; count--) {
-        struct text key = field_has_keys(field) ? take_text(in) : (struct text){0}, text = take_text(in);
+        struct text key = field_has_keys(field) ? delta_take_text(in) : (struct text){0}, text = delta_take_text(in);
         size_t position = in->torn || key.size ? SIZE_MAX : slot_find(slot, key);
         if (position != SIZE_MAX)
             slot_replace(slot, position, text); /* releases before kept each write of the member "" */
@@ -133,7 +133,7 @@ static void apply_appended(struct slot *slot, const struct field *field, struct 
 }
 
 /* Its gaps are closed with the record, for any order of removals and additions. */
-static size_t position_of(struct slot *slot, uint64_t before)
+static size_t delta_position_of(struct slot *slot, uint64_t before)
 {
     return before > SIZE_MAX - 1 ? SIZE_MAX : slot_at(slot, (size_t)before);
 }
@@ -145,7 +145,7 @@ static bool apply_one(struct slot *slot, const struct field *field, char letter,
     size_t position;
     switch (letter) {
     case 'S':
-        text = take_text(in);
+        text = delta_take_text(in);
         if (!in->torn)
             slot_set(slot, text);
         return !field_in_pieces(field);
@@ -153,14 +153,14 @@ static bool apply_one(struct slot *slot, const struct field *field, char letter,
         apply_appended(slot, field, in);
         return field_in_pieces(field);
     case 'P':
-        position = position_of(slot, take_number(in));
-        text = take_text(in);
+        position = delta_position_of(slot, take_number(in));
+        text = delta_take_text(in);
         if (position == SIZE_MAX)
             return false;
         slot_replace(slot, position, text);
         return true;
     case 'R':
-        position = position_of(slot, take_number(in));
+        position = delta_position_of(slot, take_number(in));
         if (position == SIZE_MAX)
             return false;
         slot_remove(slot, position);
@@ -177,7 +177,7 @@ static bool apply_one(struct slot *slot, const struct field *field, char letter,
     }
 }
 
-static bool unreadable(const struct state *state, struct text name, struct status *st)
+static bool delta_unreadable(const struct state *state, struct text name, struct status *st)
 {
     return fail(st, DATA_LOSS, "a change of the field '%.*s' of '%s' cannot be read", (int)name.size, name.bytes,
                 state->graph->name);
@@ -187,14 +187,14 @@ static bool apply_all(struct state *state, struct cursor *in, struct status *st)
 {
     while (in->at < in->end) {
         char letter = *in->at++, field_name[GRAPH_NAME_MAX + 1];
-        struct text name = take_text(in);
+        struct text name = delta_take_text(in);
         if (in->torn || name.size > GRAPH_NAME_MAX)
-            return unreadable(state, name, st);
+            return delta_unreadable(state, name, st);
         memcpy(field_name, name.bytes, name.size);
         field_name[name.size] = '\0';
         const struct field *field = graph_field(state->graph, field_name);
         if (!field || !apply_one(&state->slots[field->index], field, letter, in) || in->torn)
-            return unreadable(state, name, st);
+            return delta_unreadable(state, name, st);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* Writes of a step become changes of the state: first all checks are made, then no step can fail. */
 #include "state_priv.h"
 
-#include "base/json_number.h"
+#include "json/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
 
-static bool is_plain(const struct field_write *write)
+static bool reduce_is_plain(const struct field_write *write)
 {
     return write->op != WRITE_REDUCE || write->field->reducer == REDUCE_REPLACE;
 }
 
-static double number_of(const struct slot *slot)
+static double reduce_number_of(const struct slot *slot)
 {
     char digits[NUMBER_MAX] = "0";
     if (slot->whole && slot->whole->size < sizeof digits) {
@@ -33,10 +33,10 @@ struct outlook {
     bool seen;
 };
 
-static bool look_at(const struct state *state, const char *node, const struct field_write *write,
-                    struct outlook *outlook, struct status *st)
+static bool reduce_look_at(const struct state *state, const char *node, const struct field_write *write,
+                           struct outlook *outlook, struct status *st)
 {
-    if (is_plain(write)) {
+    if (reduce_is_plain(write)) {
         if (outlook->writer)
             return fail(st, ABORTED,
                         "nodes '%s' and '%s' both wrote '%s' in one step; give the field a reducer, or let one of them "
@@ -47,7 +47,7 @@ static bool look_at(const struct state *state, const char *node, const struct fi
     if (write->field->reducer != REDUCE_SUM)
         return true;
     if (!outlook->seen)
-        outlook->sum = number_of(&state->slots[write->field->index]);
+        outlook->sum = reduce_number_of(&state->slots[write->field->index]);
     outlook->seen = true;
     outlook->sum = write->op == WRITE_REDUCE ? outlook->sum + write->number : write->number;
     return isfinite(outlook->sum) ||
@@ -63,7 +63,7 @@ static bool look_ahead(const struct state *state, const struct write *writes, si
     for (size_t i = 0; good && i < count; i++)
         for (size_t k = 0; good && k < writes[i].count; k++) {
             const struct field_write *write = &writes[i].fields[k];
-            good = look_at(state, writes[i].node, write, &outlooks[write->field->index], st);
+            good = reduce_look_at(state, writes[i].node, write, &outlooks[write->field->index], st);
         }
     free(outlooks);
     return good;
@@ -71,8 +71,8 @@ static bool look_ahead(const struct state *state, const struct write *writes, si
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-static void append(struct slot *slot, const struct field *field, const struct written *pieces, size_t count,
-                   struct buffer *delta)
+static void reduce_append(struct slot *slot, const struct field *field, const struct written *pieces, size_t count,
+                          struct buffer *delta)
 {
     if (!count)
         return;
@@ -82,12 +82,12 @@ static void append(struct slot *slot, const struct field *field, const struct wr
 }
 
 /* Messages and members by their key: an existing piece is replaced or removed at its position, others are appended. */
-static void put(struct slot *slot, const struct field *field, const struct written *piece, struct buffer *delta)
+static void reduce_put(struct slot *slot, const struct field *field, const struct written *piece, struct buffer *delta)
 {
     size_t position = slot_find(slot, piece->key);
     if (position == SIZE_MAX) {
         if (!piece->removed)
-            append(slot, field, piece, 1, delta);
+            reduce_append(slot, field, piece, 1, delta);
         return;
     }
     if (piece->removed) {
@@ -111,7 +111,7 @@ static void close_gaps(struct slot *slot, const struct field *field, struct buff
     slot_close_gaps(slot);
 }
 
-static void begin_anew(struct slot *slot, const struct field *field, struct buffer *delta)
+static void reduce_begin_anew(struct slot *slot, const struct field *field, struct buffer *delta)
 {
     slot_clear(slot);
     slot_open(slot);
@@ -121,31 +121,31 @@ static void begin_anew(struct slot *slot, const struct field *field, struct buff
 static void reduce_pieces(struct slot *slot, const struct field_write *write, struct buffer *delta)
 {
     const struct field *field = write->field;
-    if (is_plain(write) || !slot->present)
-        begin_anew(slot, field, delta);
+    if (reduce_is_plain(write) || !slot->present)
+        reduce_begin_anew(slot, field, delta);
     slot_reserve(slot, write->count, field_has_keys(field));
     bool all_new = field->reducer == REDUCE_MERGE && slot->count == 0; /* a key stands once in a JSON object */
     if (!field_has_keys(field) || all_new) {
-        append(slot, field, write->pieces, write->count, delta);
+        reduce_append(slot, field, write->pieces, write->count, delta);
         return;
     }
     for (size_t i = 0; i < write->count; i++)
-        put(slot, field, &write->pieces[i], delta);
+        reduce_put(slot, field, &write->pieces[i], delta);
 }
 
 /* ---- wholes ------------------------------------------------------------------------------------------------------ */
 
-static void set(struct slot *slot, const struct field *field, struct text text, struct buffer *delta)
+static void reduce_set(struct slot *slot, const struct field *field, struct text text, struct buffer *delta)
 {
     slot_set(slot, text);
     delta_set(delta, field, text);
 }
 
-static void set_number(struct slot *slot, const struct field *field, double number, struct buffer *delta)
+static void reduce_set_number(struct slot *slot, const struct field *field, double number, struct buffer *delta)
 {
     char digits[JSON_NUMBER_SIZE];
     size_t size = json_format_double(number, digits);
-    set(slot, field, (struct text){digits, size}, delta);
+    reduce_set(slot, field, (struct text){digits, size}, delta);
 }
 
 static void reduce_whole(struct slot *slot, const struct field_write *write, struct buffer *delta)
@@ -153,14 +153,14 @@ static void reduce_whole(struct slot *slot, const struct field_write *write, str
     const struct field *field = write->field;
     bool reduced = write->op == WRITE_REDUCE && slot->present;
     if (reduced && field->reducer == REDUCE_SUM)
-        set_number(slot, field, number_of(slot) + write->number, delta);
-    else if (!reduced || field->reducer != REDUCE_MAX || write->number > number_of(slot))
-        set(slot, field, write->text, delta);
+        reduce_set_number(slot, field, reduce_number_of(slot) + write->number, delta);
+    else if (!reduced || field->reducer != REDUCE_MAX || write->number > reduce_number_of(slot))
+        reduce_set(slot, field, write->text, delta);
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-static void clear(struct slot *slot, const struct field *field, struct buffer *delta)
+static void reduce_clear(struct slot *slot, const struct field *field, struct buffer *delta)
 {
     struct arena arena;
     struct field_write initial;
@@ -171,9 +171,9 @@ static void clear(struct slot *slot, const struct field *field, struct buffer *d
         else
             reduce_whole(slot, &initial, delta);
     } else if (field_in_pieces(field)) {
-        begin_anew(slot, field, delta);
+        reduce_begin_anew(slot, field, delta);
     } else if (field->reducer == REDUCE_SUM) {
-        set(slot, field, (struct text){"0", 1}, delta);
+        reduce_set(slot, field, (struct text){"0", 1}, delta);
     } else {
         slot_clear(slot);
         delta_absent(delta, field);
@@ -181,11 +181,11 @@ static void clear(struct slot *slot, const struct field *field, struct buffer *d
     arena_fini(&arena);
 }
 
-static void reduce(struct state *state, const struct field_write *write, struct buffer *delta)
+static void reduce_run(struct state *state, const struct field_write *write, struct buffer *delta)
 {
     struct slot *slot = &state->slots[write->field->index];
     if (write->op == WRITE_CLEAR)
-        clear(slot, write->field, delta);
+        reduce_clear(slot, write->field, delta);
     else if (field_in_pieces(write->field))
         reduce_pieces(slot, write, delta);
     else
@@ -216,7 +216,7 @@ bool state_reduce(struct state *state, const struct write *writes, size_t count,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < writes[i].count; k++) {
             size_t before = delta ? delta->length : 0;
-            reduce(state, &writes[i].fields[k], delta);
+            reduce_run(state, &writes[i].fields[k], delta);
             if (delta && delta->length != before)
                 note_change(changed, writes[i].fields[k].field);
         }

@@ -1,8 +1,8 @@
 #include "slot.h"
 
 #include "base/hash.h"
-#include "base/json_writer.h"
 #include "base/log.h"
+#include "json/writer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #define PIECES_MIN 8
 #define PLACES_MIN 16
 
-static void *must(void *memory)
+static void *slot_must(void *memory)
 {
     if (!memory)
         fatal("orchestrator.memory", "no memory for the state of a run");
     return memory;
 }
 
-static uint32_t hash_of(struct text key)
+static uint32_t slot_hash_of(struct text key)
 {
     return (uint32_t)hash_bytes(key.bytes, key.size);
 }
@@ -49,10 +49,10 @@ static void discount_piece(struct slot *slot, const struct piece *piece)
 static struct piece *piece_of(struct text key, struct text text)
 {
     assert(key.size <= UINT32_MAX && text.size <= UINT32_MAX);
-    struct piece *piece = must(malloc(sizeof *piece + key.size + text.size));
+    struct piece *piece = slot_must(malloc(sizeof *piece + key.size + text.size));
     piece->size = (uint32_t)text.size;
     piece->key_size = (uint32_t)key.size;
-    piece->hash = key.bytes ? hash_of(key) : 0;
+    piece->hash = key.bytes ? slot_hash_of(key) : 0;
     if (key.bytes)
         memcpy(piece->bytes, key.bytes, key.size);
     if (text.size)
@@ -69,7 +69,7 @@ static bool has_key(const struct piece *piece, struct text key)
 
 /* A change that removes a message and writes it again has the key twice for a moment. The later piece then has the
  * place: each key has a single place, however often a damaged record repeats it. */
-static void place(struct slot *slot, size_t position)
+static void slot_place(struct slot *slot, size_t position)
 {
     const struct piece *piece = slot->pieces[position];
     size_t mask = slot->place_count - 1, at = piece->hash & mask, of_gap = SIZE_MAX;
@@ -81,23 +81,23 @@ static void place(struct slot *slot, size_t position)
     slot->places[slot->places[at] || of_gap == SIZE_MAX ? at : of_gap] = (uint32_t)position + 1;
 }
 
-static void index_all(struct slot *slot, size_t places)
+static void slot_index_all(struct slot *slot, size_t places)
 {
     free(slot->places);
     slot->place_count = places;
-    slot->places = must(calloc(places, sizeof *slot->places));
+    slot->places = slot_must(calloc(places, sizeof *slot->places));
     for (size_t i = 0; i < slot->count; i++)
         if (slot->pieces[i])
-            place(slot, i);
+            slot_place(slot, i);
 }
 
 /* At most half full. */
 static void index_last(struct slot *slot)
 {
     if (2 * slot->count > slot->place_count)
-        index_all(slot, slot->place_count ? 2 * slot->place_count : PLACES_MIN);
+        slot_index_all(slot, slot->place_count ? 2 * slot->place_count : PLACES_MIN);
     else
-        place(slot, slot->count - 1);
+        slot_place(slot, slot->count - 1);
 }
 
 size_t slot_find(const struct slot *slot, struct text key)
@@ -105,7 +105,7 @@ size_t slot_find(const struct slot *slot, struct text key)
     if (!slot->place_count)
         return SIZE_MAX;
     size_t mask = slot->place_count - 1;
-    for (size_t at = hash_of(key) & mask; slot->places[at]; at = (at + 1) & mask)
+    for (size_t at = slot_hash_of(key) & mask; slot->places[at]; at = (at + 1) & mask)
         if (has_key(slot->pieces[slot->places[at] - 1], key))
             return slot->places[at] - 1;
     return SIZE_MAX;
@@ -126,9 +126,9 @@ static uint32_t rank_of(const struct slot *slot, size_t position)
     return before;
 }
 
-static void rank_all(struct slot *slot)
+static void slot_rank_all(struct slot *slot)
 {
-    slot->ranks = must(calloc(slot->capacity + 1, sizeof *slot->ranks));
+    slot->ranks = slot_must(calloc(slot->capacity + 1, sizeof *slot->ranks));
     for (size_t i = 1; i <= slot->count; i++) {
         size_t above = i + low_bit(i);
         slot->ranks[i] += slot->pieces[i - 1] != NULL;
@@ -163,7 +163,7 @@ size_t slot_at(struct slot *slot, size_t before)
     if (!slot->gaps || before < slot->lowest_gap)
         return before;
     if (!slot->ranks)
-        rank_all(slot);
+        slot_rank_all(slot);
     while (2 * step <= slot->count)
         step *= 2;
     for (; step; step /= 2)
@@ -208,20 +208,20 @@ void slot_reserve(struct slot *slot, size_t more, bool by_key)
     while (places < 2 * count)
         places *= 2;
     if (more > PIECES_MIN && capacity > slot->capacity) {
-        slot->pieces = must(reallocarray(slot->pieces, capacity, sizeof *slot->pieces));
+        slot->pieces = slot_must(reallocarray(slot->pieces, capacity, sizeof *slot->pieces));
         slot->capacity = capacity;
     }
     if (more > PIECES_MIN && by_key && places > slot->place_count)
-        index_all(slot, places);
+        slot_index_all(slot, places);
 }
 
 void slot_append(struct slot *slot, struct text key, struct text text)
 {
     if (slot->count == slot->capacity) {
         slot->capacity = slot->capacity ? 2 * slot->capacity : PIECES_MIN;
-        slot->pieces = must(reallocarray(slot->pieces, slot->capacity, sizeof *slot->pieces));
+        slot->pieces = slot_must(reallocarray(slot->pieces, slot->capacity, sizeof *slot->pieces));
         if (slot->ranks)
-            slot->ranks = must(reallocarray(slot->ranks, slot->capacity + 1, sizeof *slot->ranks));
+            slot->ranks = slot_must(reallocarray(slot->ranks, slot->capacity + 1, sizeof *slot->ranks));
     }
     slot->pieces[slot->count++] = piece_of(key, text);
     count_piece(slot, slot->pieces[slot->count - 1]);
@@ -266,7 +266,7 @@ void slot_close_gaps(struct slot *slot)
     slot->gaps = 0;
     ranks_drop(slot);
     if (slot->place_count)
-        index_all(slot, slot->place_count);
+        slot_index_all(slot, slot->place_count);
 }
 
 void slot_copy(struct slot *to, const struct slot *from, bool by_key)

@@ -8,7 +8,7 @@
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static void begin(struct slot *slot, const struct field *field)
+static void state_begin(struct slot *slot, const struct field *field)
 {
     struct arena arena;
     struct field_write initial;
@@ -33,7 +33,7 @@ struct state *state_create(const struct graph *graph)
         fatal("orchestrator.memory", "no memory for a state of %zu fields", graph->field_count);
     state->graph = graph;
     for (size_t i = 0; i < graph->field_count; i++)
-        begin(&state->slots[i], &graph->fields[i]);
+        state_begin(&state->slots[i], &graph->fields[i]);
     return state;
 }
 
@@ -86,7 +86,7 @@ void state_snapshot(const struct state *state, struct buffer *out)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static void write_field(const struct state *state, const struct field *field, struct json_writer *out)
+static void state_write_field(const struct state *state, const struct field *field, struct json_writer *out)
 {
     const struct slot *slot = &state->slots[field->index];
     if (!slot->present)
@@ -99,13 +99,13 @@ void state_write(const struct state *state, const struct field *const *fields, s
 {
     json_write_object(out, NULL);
     for (size_t i = 0; fields && i < count; i++)
-        write_field(state, fields[i], out);
+        state_write_field(state, fields[i], out);
     for (size_t i = 0; !fields && i < state->graph->field_count; i++)
-        write_field(state, &state->graph->fields[i], out);
+        state_write_field(state, &state->graph->fields[i], out);
     json_write_end(out);
 }
 
-static const struct field *field_of(const struct state *state, const struct field *const *fields, size_t index)
+static const struct field *state_field_of(const struct state *state, const struct field *const *fields, size_t index)
 {
     return fields ? fields[index] : &state->graph->fields[index];
 }
@@ -114,7 +114,7 @@ size_t state_size(const struct state *state, const struct field *const *fields, 
 {
     size_t bytes = 2;
     for (size_t i = 0; i < (fields ? count : state->graph->field_count); i++) {
-        const struct field *field = field_of(state, fields, i);
+        const struct field *field = state_field_of(state, fields, i);
         const struct slot *slot = &state->slots[field->index];
         bytes += slot->present ? slot_bytes(slot, field) + strlen(field->name) + 4 : 0;
     }
@@ -145,7 +145,7 @@ void state_tell_largest(const struct state *state, const struct field *const *fi
         const struct field *largest = NULL;
         size_t most = 0;
         for (size_t i = 0; i < (fields ? count : state->graph->field_count); i++) {
-            const struct field *field = field_of(state, fields, i);
+            const struct field *field = state_field_of(state, fields, i);
             size_t bytes = slot_bytes(&state->slots[field->index], field);
             if (bytes > most && bytes < below) {
                 largest = field;

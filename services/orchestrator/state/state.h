@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 /* Bytes of a field in the answer of GetState and in the request of a node: {"NAME":VALUE}. It leaves room for the rest
  * of a message of 4 MiB, gRPC's own limit. A greater field could be written and never be read again. */

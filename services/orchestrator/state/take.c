@@ -140,8 +140,8 @@ static bool take_play_field(const struct state *state, const struct write *write
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-static bool plan_write(const struct state *state, const char *node, const struct field_write *write,
-                       struct field_plan *plan, struct status *st)
+static bool take_plan_write(const struct state *state, const char *node, const struct field_write *write,
+                            struct field_plan *plan, struct status *st)
 {
     const struct field *field = write->field;
     bool plain = !is_reduced(write), keyed = field_in_pieces(field) && field_has_keys(field);
@@ -171,7 +171,7 @@ bool state_takes(const struct state *state, const struct write *writes, size_t c
     for (size_t i = 0; good && i < count; i++)
         for (size_t k = 0; good && k < writes[i].count; k++) {
             const struct field_write *write = &writes[i].fields[k];
-            good = plan_write(state, writes[i].node, write, &plans[write->field->index], st);
+            good = take_plan_write(state, writes[i].node, write, &plans[write->field->index], st);
         }
     for (size_t i = 0; good && i < graph->field_count; i++) {
         const struct field *field = &graph->fields[i];

@@ -1,9 +1,9 @@
 /* A node's update, read and checked against the fields before any change. */
 #include "state_priv.h"
 
-#include "base/json_pull.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "json/pull.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,12 +24,12 @@ struct reading {
     struct status *st;
 };
 
-static bool out_of_memory(struct reading *reading)
+static bool write_out_of_memory(struct reading *reading)
 {
     return fail(reading->st, RESOURCE_EXHAUSTED, "node '%s' wrote more than a call may hold", reading->node);
 }
 
-static bool wrong(struct reading *reading, struct text value, const char *what)
+static bool write_wrong(struct reading *reading, struct text value, const char *what)
 {
     const struct field *field = reading->field;
     if (reading->in.broken)
@@ -46,7 +46,7 @@ static bool wrong(struct reading *reading, struct text value, const char *what)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static bool fits(struct reading *reading, enum json_kind kind)
+static bool write_fits(struct reading *reading, enum json_kind kind)
 {
     const struct field *field = reading->field;
     struct json_pull *in = &reading->in;
@@ -72,17 +72,17 @@ static bool fits(struct reading *reading, enum json_kind kind)
 }
 
 /* The value that stands here, passed over; its text lies in the text that is read. */
-static bool take(struct reading *reading, struct text *value)
+static bool write_take(struct reading *reading, struct text *value)
 {
     struct json_pull *in = &reading->in;
     enum json_kind kind = json_pull_kind(in);
     const char *start = in->at;
-    bool good = fits(reading, kind);
+    bool good = write_fits(reading, kind);
     *value = (struct text){start, (size_t)(in->at - start)};
-    return in->broken ? false : good || wrong(reading, *value, field_type_words(reading->field->type, false));
+    return in->broken ? false : good || write_wrong(reading, *value, field_type_words(reading->field->type, false));
 }
 
-static struct written *grow(struct reading *reading, struct field_write *write, size_t *room)
+static struct written *write_grow(struct reading *reading, struct field_write *write, size_t *room)
 {
     if (write->count == *room) {
         size_t wider = *room ? 2 * *room : 4;
@@ -119,7 +119,7 @@ static bool name_message(struct reading *reading, struct written *piece)
     char *named = arena_printf(reading->arena, "{\"id\":\"%s\"%s%.*s", key ? key : "", bare ? "" : ",",
                                (int)(text.size - 1), text.bytes + 1);
     if (!key || !named)
-        return out_of_memory(reading);
+        return write_out_of_memory(reading);
     piece->key = (struct text){key, strlen(key)};
     piece->text = (struct text){named, strlen(named)};
     piece->unnamed = true;
@@ -139,7 +139,7 @@ static bool wrong_id(struct reading *reading, struct json_pull *in)
 }
 
 /* {"id": "…", "removed": true} takes a message away. */
-static bool read_message(struct reading *reading, struct written *piece)
+static bool write_read_message(struct reading *reading, struct written *piece)
 {
     struct json_pull inner;
     struct json_scope scope;
@@ -172,10 +172,10 @@ static bool no_container(struct reading *reading, const char *what)
 {
     const char *start = reading->in.at;
     json_pull_skip(&reading->in);
-    return wrong(reading, (struct text){start, (size_t)(reading->in.at - start)}, what);
+    return write_wrong(reading, (struct text){start, (size_t)(reading->in.at - start)}, what);
 }
 
-static bool take_items(struct reading *reading, struct field_write *write)
+static bool write_take_items(struct reading *reading, struct field_write *write)
 {
     struct json_pull *in = &reading->in;
     struct json_scope list;
@@ -184,11 +184,11 @@ static bool take_items(struct reading *reading, struct field_write *write)
     if (json_pull_kind(in) != JSON_ARRAY)
         return no_container(reading, "a list");
     for (bool more = json_pull_array(in, &list); more && json_pull_next(in, &list);) {
-        struct written *piece = good ? grow(reading, write, &room) : NULL;
+        struct written *piece = good ? write_grow(reading, write, &room) : NULL;
         reading->in_list = true;
-        good = piece ? take(reading, &piece->text) : good && out_of_memory(reading);
+        good = piece ? write_take(reading, &piece->text) : good && write_out_of_memory(reading);
         if (good && reading->field->reducer == REDUCE_MESSAGES)
-            good = read_message(reading, piece);
+            good = write_read_message(reading, piece);
     }
     reading->in_list = false;
     return good;
@@ -199,7 +199,7 @@ static bool take_member(struct reading *reading, const struct json_scope *object
     struct json_pull *in = &reading->in;
     char *key = arena_strndup(reading->arena, object->key, object->key_length);
     if (!key || !piece)
-        return out_of_memory(reading);
+        return write_out_of_memory(reading);
     json_pull_kind(in);
     const char *start = in->at;
     json_pull_skip(in);
@@ -217,36 +217,37 @@ static bool take_members(struct reading *reading, struct field_write *write)
     if (json_pull_kind(in) != JSON_OBJECT)
         return no_container(reading, field_type_words(FIELD_OBJECT, false));
     for (bool more = json_pull_object(in, &object); more && json_pull_next(in, &object);)
-        good = good && take_member(reading, &object, grow(reading, write, &room));
+        good = good && take_member(reading, &object, write_grow(reading, write, &room));
     return good;
 }
 
 static bool take_whole(struct reading *reading, struct field_write *write)
 {
     char digits[NUMBER_MAX];
-    if (!take(reading, &write->text))
+    if (!write_take(reading, &write->text))
         return false;
     if (write->field->reducer != REDUCE_SUM && write->field->reducer != REDUCE_MAX)
         return true;
     if (write->text.size >= sizeof digits)
-        return wrong(reading, write->text, "a number of fewer digits");
+        return write_wrong(reading, write->text, "a number of fewer digits");
     memcpy(digits, write->text.bytes, write->text.size);
     digits[write->text.size] = '\0';
     write->number = strtod(digits, NULL);
-    return isfinite(write->number) || wrong(reading, write->text, "a number that is not too large");
+    return isfinite(write->number) || write_wrong(reading, write->text, "a number that is not too large");
 }
 
-static bool take_field(struct reading *reading, struct field_write *write)
+static bool write_take_field(struct reading *reading, struct field_write *write)
 {
     const struct field *field = reading->field = write->field;
     if (field->list)
-        return take_items(reading, write);
+        return write_take_items(reading, write);
     return field->reducer == REDUCE_MERGE ? take_members(reading, write) : take_whole(reading, write);
 }
 
 /* ---- an update --------------------------------------------------------------------------------------------------- */
 
-static const struct field *find_field(const struct graph *graph, const char *node, const char *name, struct status *st)
+static const struct field *write_find_field(const struct graph *graph, const char *node, const char *name,
+                                            struct status *st)
 {
     const struct field *field = graph_field(graph, name);
     if (field)
@@ -270,19 +271,19 @@ static bool take_named(struct reading *reading, const struct graph *graph, const
 {
     char *name = arena_strndup(reading->arena, root->key, root->key_length);
     if (!name)
-        return out_of_memory(reading);
-    const struct field *field = find_field(graph, reading->node, name, reading->st);
+        return write_out_of_memory(reading);
+    const struct field *field = write_find_field(graph, reading->node, name, reading->st);
     if (!field)
         return false;
     if (find_write(write, field)) /* the reader of JSON tells keys that stand twice only behind a large object */
         return fail(reading->st, INVALID_ARGUMENT, "node '%s' wrote '%s' twice in one update", reading->node,
                     field->name);
     write->fields[write->count] = (struct field_write){.field = field};
-    return take_field(reading, &write->fields[write->count++]);
+    return write_take_field(reading, &write->fields[write->count++]);
 }
 
 /* After the first fault the rest is only passed over. */
-static bool read_update(struct reading *reading, const struct graph *graph, struct write *write)
+static bool write_read_update(struct reading *reading, const struct graph *graph, struct write *write)
 {
     struct json_pull *in = &reading->in;
     struct json_scope root;
@@ -301,7 +302,7 @@ static bool mark_overwritten(const struct graph *graph, const struct write_sourc
                              struct status *st)
 {
     for (size_t i = 0; i < source->overwrite_count; i++) {
-        const struct field *field = find_field(graph, source->node, source->overwrite_fields[i], st);
+        const struct field *field = write_find_field(graph, source->node, source->overwrite_fields[i], st);
         struct field_write *written = field ? find_write(write, field) : NULL;
         if (!written)
             return field && fail(st, INVALID_ARGUMENT,
@@ -317,7 +318,7 @@ static bool add_cleared(const struct graph *graph, const struct write_source *so
                         struct status *st)
 {
     for (size_t i = 0; i < source->clear_count; i++) {
-        const struct field *field = find_field(graph, source->node, source->clear_fields[i], st);
+        const struct field *field = write_find_field(graph, source->node, source->clear_fields[i], st);
         if (!field)
             return false;
         const struct field_write *before = find_write(write, field);
@@ -332,14 +333,14 @@ static bool add_cleared(const struct graph *graph, const struct write_source *so
 }
 
 /* Text that is no JSON at all is the graver fault. */
-static bool read_json(const struct graph *graph, const struct write_source *source, struct arena *arena,
-                      struct write *write, struct status *st)
+static bool write_read_json(const struct graph *graph, const struct write_source *source, struct arena *arena,
+                            struct write *write, struct status *st)
 {
     struct status grammar = {0};
     struct reading reading = {.arena = arena, .node = source->node, .st = st};
     reading.seed = source->seed ? source->seed : random_u64();
     json_pull_init(&reading.in, source->update_json, source->update_size, NULL, arena, &grammar);
-    bool good = read_update(&reading, graph, write);
+    bool good = write_read_update(&reading, graph, write);
     if (!json_pull_end(&reading.in))
         return fail(st, INVALID_ARGUMENT, "node '%s': its update is not the JSON it should be: %s", source->node,
                     grammar.text);
@@ -353,7 +354,7 @@ bool write_parse(const struct graph *graph, const struct write_source *source, s
     write->fields = arena_alloc(arena, (graph->field_count + source->clear_count) * sizeof *write->fields);
     if (!write->fields)
         return fail(st, RESOURCE_EXHAUSTED, "node '%s' wrote more than a call may hold", source->node);
-    if (source->update_size && !read_json(graph, source, arena, write, st))
+    if (source->update_size && !write_read_json(graph, source, arena, write, st))
         return false;
     return mark_overwritten(graph, source, write, st) && add_cleared(graph, source, write, st);
 }
@@ -366,7 +367,7 @@ bool write_initial(const struct field *field, struct arena *arena, struct field_
     if (!field->initial_json)
         return false;
     json_pull_init(&reading.in, field->initial_json, strlen(field->initial_json), NULL, arena, &ignored);
-    bool good = take_field(&reading, write);
+    bool good = write_take_field(&reading, write);
     return json_pull_end(&reading.in) && good;
 }
 

@@ -5,7 +5,7 @@
 
 #include "agent_run.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include "renga/v1/ace.pb-c.h"
 

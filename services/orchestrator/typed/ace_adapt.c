@@ -2,8 +2,8 @@
  * of the run's event, so that a client that comes back misses nothing. */
 #include "ace_adapt.h"
 
-#include "base/json.h"
 #include "nodes/dataset.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -63,7 +63,7 @@ static bool sample_check(const Renga__V1__AceSample *sample, size_t place, struc
            sample_fail(st, place, "ground_truth", &why);
 }
 
-static int compare_names(const void *one, const void *other)
+static int ace_adapt_check_compare_names(const void *one, const void *other)
 {
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
@@ -75,7 +75,7 @@ static bool samples_check_names(const Renga__V1__AdaptRequest *request, struct s
     for (size_t i = 0; i < request->n_samples; i++)
         if (*request->samples[i]->id)
             names[count++] = request->samples[i]->id;
-    qsort(names, count, sizeof *names, compare_names);
+    qsort(names, count, sizeof *names, ace_adapt_check_compare_names);
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
             return fail_field(st, "samples", "has the id '%.128s' twice; name each sample once", names[i]);

@@ -2,9 +2,9 @@
  * over the nodes between two samples. */
 #include "ace_adapt.h"
 
-#include "base/json.h"
+#include "model_task/usage.h"
 #include "rpc/message_json.h"
-#include "thinking/usage.h"
+#include "json/json.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Parts of the methods of AceGenerator that learn: the input of a run, and what its output has. */
 #include "ace.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
 #include "words/words.h"
+#include "json/json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"
 

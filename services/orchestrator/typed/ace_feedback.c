@@ -9,8 +9,8 @@
 #include "ace.h"
 
 #include "api/refuse.h"
-#include "base/json.h"
 #include "base/text.h"
+#include "json/json.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 #include "ace.h"
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/text.h"
 #include "nodes/dataset.h"
 #include "nodes/trajectory_json.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <string.h>
 

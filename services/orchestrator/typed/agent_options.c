@@ -62,7 +62,7 @@ static bool check_language(const char *tag, struct status *st)
     return true;
 }
 
-static bool check_labels(const Renga__V1__AgentOptions *options, struct status *st)
+static bool agent_options_check_labels(const Renga__V1__AgentOptions *options, struct status *st)
 {
     if (options->n_labels > LABELS_MAX)
         return fail_field(st, "options.labels", "has %zu entries; at most %d are allowed", options->n_labels,
@@ -77,7 +77,7 @@ static bool check_labels(const Renga__V1__AgentOptions *options, struct status *
     return true;
 }
 
-static bool check_budget(const Renga__V1__Budget *budget, struct status *st)
+static bool agent_options_check_budget(const Renga__V1__Budget *budget, struct status *st)
 {
     const int64_t parts[] = {
         budget->maybe_model_calls_case ? budget->model_calls : 0,
@@ -108,10 +108,11 @@ bool agent_options_check(const Renga__V1__AgentOptions *options, struct status *
     return agent_check_name("options.request_id", options->request_id, REQUEST_ID_MAX, st) &&
            agent_check_name("options.thread_id", options->thread_id, THREAD_ID_MAX, st) &&
            agent_check_name("options.model", options->model, MODEL_MAX, st) && check_language(options->language, st) &&
-           check_labels(options, st) && (!options->budget || check_budget(options->budget, st));
+           agent_options_check_labels(options, st) &&
+           (!options->budget || agent_options_check_budget(options->budget, st));
 }
 
-static bool is_same(const Renga__V1__Degradation *a, const Renga__V1__Degradation *b)
+static bool agent_options_is_same(const Renga__V1__Degradation *a, const Renga__V1__Degradation *b)
 {
     return a->kind == b->kind && a->status_code == b->status_code && strcmp(a->part, b->part) == 0 &&
            strcmp(a->reason, b->reason) == 0;
@@ -123,7 +124,7 @@ static size_t unite(Renga__V1__Degradation **list, size_t count)
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t other = 0;
-        while (other < kept && !is_same(list[other], list[i]))
+        while (other < kept && !agent_options_is_same(list[other], list[i]))
             other++;
         if (other == kept)
             list[kept++] = list[i];

@@ -1,7 +1,7 @@
 #include "agent_run.h"
 
 #include "api/refuse.h"
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include "google/rpc/error_details.pb-c.h"
 
@@ -12,7 +12,7 @@
 #define CONFIGURATION_MAX  4096  /* bytes: a language and a model */
 #define INFO_URL           "type.googleapis.com/google.rpc.ErrorInfo"
 
-static char *unconst(const char *text)
+static char *agent_run_unconst(const char *text)
 {
     return (char *)(uintptr_t)(text ? text : "");
 }
@@ -33,10 +33,10 @@ static void add_run_failed(struct agent_run *run, const char *reason)
 {
     Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
     Google__Rpc__ErrorInfo__MetadataEntry entry = GOOGLE__RPC__ERROR_INFO__METADATA_ENTRY__INIT, *list[] = {&entry};
-    info.reason = unconst(*reason ? reason : "RUN_FAILED");
-    info.domain = unconst("renga");
-    entry.key = unconst("run_id");
-    entry.value = unconst(run->run_id);
+    info.reason = agent_run_unconst(*reason ? reason : "RUN_FAILED");
+    info.domain = agent_run_unconst("renga");
+    entry.key = agent_run_unconst("run_id");
+    entry.value = agent_run_unconst(run->run_id);
     info.metadata = list;
     info.n_metadata = 1;
     uint8_t *bytes = arena_alloc(rpc_call_arena(run->call), google__rpc__error_info__get_packed_size(&info));
@@ -56,7 +56,7 @@ static void run_failed(struct agent_run *run, const Renga__V1__Run *message)
 
 /* ---- the caller leaves ------------------------------------------------------------------------------------------- */
 
-static void prepare(struct agent_run *run, struct rpc_client_call *call, bool on_behalf)
+static void agent_run_prepare(struct agent_run *run, struct rpc_client_call *call, bool on_behalf)
 {
     if (!run->principal.name)
         run->principal = *rpc_call_principal(run->call);
@@ -69,10 +69,10 @@ static void prepare(struct agent_run *run, struct rpc_client_call *call, bool on
 
 void agent_call_prepare(struct agent_run *run, struct rpc_client_call *call)
 {
-    prepare(run, call, true);
+    agent_run_prepare(run, call, true);
 }
 
-static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *data)
+static void agent_run_cancelled(const Renga__V1__CancelRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     (void)response; /* the caller has disconnected and cannot receive it */
@@ -81,12 +81,12 @@ static void run_cancelled(const Renga__V1__CancelRunResponse *response, void *da
 
 /* Whether the caller no longer waits. A client call on behalf of the caller's call has the same deadline, and may end
  * before the caller's call does. */
-static bool is_gone(const struct agent_run *run, const struct rpc_client_call *from)
+static bool agent_run_is_gone(const struct agent_run *run, const struct rpc_client_call *from)
 {
     return rpc_call_cancelled(run->call) || from->status.code == DEADLINE_EXCEEDED;
 }
 
-static void give_up(struct agent_run *run, const struct rpc_client_call *from)
+static void agent_run_give_up(struct agent_run *run, const struct rpc_client_call *from)
 {
     Renga__V1__CancelRunRequest request = RENGA__V1__CANCEL_RUN_REQUEST__INIT;
     bool late = from->status.code == DEADLINE_EXCEEDED;
@@ -95,15 +95,15 @@ static void give_up(struct agent_run *run, const struct rpc_client_call *from)
         rpc_fail(run->call, &run->end);
         return;
     }
-    request.run_id = unconst(run->run_id);
-    request.reason = unconst("the caller that waited for it went away");
-    prepare(run, &run->cancel, false);
-    renga__v1__orchestrator__cancel_run(run->orchestrator, &request, run_cancelled, &run->cancel);
+    request.run_id = agent_run_unconst(run->run_id);
+    request.reason = agent_run_unconst("the caller that waited for it went away");
+    agent_run_prepare(run, &run->cancel, false);
+    renga__v1__orchestrator__cancel_run(run->orchestrator, &request, agent_run_cancelled, &run->cancel);
 }
 
 /* ---- the run has stopped ----------------------------------------------------------------------------------------- */
 
-static void watch(struct agent_run *run);
+static void agent_run_watch(struct agent_run *run);
 
 /* A time-out or another caller has resumed the run since it stopped. */
 static bool is_at_work(const Renga__V1__Run *message)
@@ -116,14 +116,14 @@ static void watch_on(struct agent_run *run)
 {
     run->told = false;
     run->seen_event_id = run->last_event_id;
-    watch(run);
+    agent_run_watch(run);
 }
 
 static void run_came(const Renga__V1__GetRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
-    if (is_gone(run, &run->get))
-        give_up(run, &run->get);
+    if (agent_run_is_gone(run, &run->get))
+        agent_run_give_up(run, &run->get);
     else if (!response)
         agent_call_failed(run, &run->get);
     else if (response->run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
@@ -135,11 +135,11 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
         run_failed(run, response->run);
 }
 
-static void read_run(struct agent_run *run)
+static void agent_run_read_run(struct agent_run *run)
 {
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
-    request.run_id = unconst(run->run_id);
-    prepare(run, &run->get, true);
+    request.run_id = agent_run_unconst(run->run_id);
+    agent_run_prepare(run, &run->get, true);
     renga__v1__orchestrator__get_run(run->orchestrator, &request, run_came, &run->get);
 }
 
@@ -153,22 +153,22 @@ bool agent_event_is_new(const struct agent_run *run, int64_t event_id)
 Renga__V1__AgentAccepted agent_accepted(const struct agent_run *run)
 {
     Renga__V1__AgentAccepted accepted = RENGA__V1__AGENT_ACCEPTED__INIT;
-    accepted.run_id = unconst(run->run_id);
-    accepted.thread_id = unconst(run->thread_id);
+    accepted.run_id = agent_run_unconst(run->run_id);
+    accepted.thread_id = agent_run_unconst(run->thread_id);
     return accepted;
 }
 
 /* ---- the run as it happens --------------------------------------------------------------------------------------- */
 
-static void reader_sleeps(struct timer *timer)
+static void agent_run_reader_sleeps(struct timer *timer)
 {
-    struct agent_run *run = OWNER_OF(timer, struct agent_run, patience);
+    struct agent_run *run = CONTAINER_OF(timer, struct agent_run, patience);
     fail(&run->end, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event_id you saw",
          READER_PATIENCE_MS / 1000);
     rpc_client_call_cancel(&run->watch);
 }
 
-static void writable(struct rpc_call *call, void *data)
+static void agent_run_writable(struct rpc_call *call, void *data)
 {
     struct agent_run *run = data;
     if (!run->paused)
@@ -183,15 +183,15 @@ static void watch_ended(struct agent_run *run)
     loop_disarm(rpc_call_loop(run->call), &run->patience);
     if (run->end.code != OK)
         rpc_fail(run->call, &run->end);
-    else if (is_gone(run, &run->watch))
-        give_up(run, &run->watch);
+    else if (agent_run_is_gone(run, &run->watch))
+        agent_run_give_up(run, &run->watch);
     else if (run->told)
-        read_run(run);
+        agent_run_read_run(run);
     else
         agent_call_failed(run, &run->watch);
 }
 
-static void event_came(const Renga__V1__RunEvent *event, void *data)
+static void agent_run_event_came(const Renga__V1__RunEvent *event, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     if (!event) {
@@ -211,14 +211,14 @@ static void event_came(const Renga__V1__RunEvent *event, void *data)
     loop_arm_after(rpc_call_loop(run->call), &run->patience, READER_PATIENCE_MS);
 }
 
-static void watch(struct agent_run *run)
+static void agent_run_watch(struct agent_run *run)
 {
     Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
-    request.run_id = unconst(run->run_id);
+    request.run_id = agent_run_unconst(run->run_id);
     request.after_event_id = run->seen_event_id;
-    prepare(run, &run->watch, true);
+    agent_run_prepare(run, &run->watch, true);
     run->watch.timeout_ms = WATCH_MAX_MS;
-    renga__v1__orchestrator__watch_run(run->orchestrator, &request, event_came, &run->watch);
+    renga__v1__orchestrator__watch_run(run->orchestrator, &request, agent_run_event_came, &run->watch);
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
@@ -227,17 +227,17 @@ void agent_run_attach(struct agent_run *run, const char *run_id, const char *thr
 {
     run->run_id = arena_strdup(rpc_call_arena(run->call), run_id);
     run->thread_id = arena_strdup(rpc_call_arena(run->call), thread_id);
-    run->patience.expired = reader_sleeps;
-    rpc_call_on_writable(run->call, writable, run);
+    run->patience.expired = agent_run_reader_sleeps;
+    rpc_call_on_writable(run->call, agent_run_writable, run);
     if (!run->run_id || !run->thread_id)
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
     else if (rpc_call_cancelled(run->call))
-        give_up(run, &run->start);
+        agent_run_give_up(run, &run->start);
     else
-        watch(run);
+        agent_run_watch(run);
 }
 
-static void run_started(const Renga__V1__StartRunResponse *response, void *data)
+static void agent_run_started(const Renga__V1__StartRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     if (response)
@@ -246,7 +246,7 @@ static void run_started(const Renga__V1__StartRunResponse *response, void *data)
         agent_call_failed(run, &run->start);
 }
 
-static void run_resumed(const Renga__V1__ResumeRunResponse *response, void *data)
+static void agent_run_resumed(const Renga__V1__ResumeRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
     if (response)
@@ -259,8 +259,8 @@ static void run_resumed(const Renga__V1__ResumeRunResponse *response, void *data
 
 void agent_run_resume(struct agent_run *run, const Renga__V1__ResumeRunRequest *request)
 {
-    prepare(run, &run->start, false);
-    renga__v1__orchestrator__resume_run(run->orchestrator, request, run_resumed, &run->start);
+    agent_run_prepare(run, &run->start, false);
+    renga__v1__orchestrator__resume_run(run->orchestrator, request, agent_run_resumed, &run->start);
 }
 
 static char *configuration(struct agent_run *run)
@@ -294,8 +294,8 @@ static void add_options(Renga__V1__StartRunRequest *request, const Renga__V1__Ag
 void agent_run_begin(struct agent_run *run)
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
-    request.agent = unconst(run->agent);
-    request.input_json = unconst(run->input_json);
+    request.agent = agent_run_unconst(run->agent);
+    request.input_json = agent_run_unconst(run->input_json);
     request.configuration_json = configuration(run);
     if (!run->input_json || !request.configuration_json) {
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
@@ -304,11 +304,11 @@ void agent_run_begin(struct agent_run *run)
     if (run->options)
         add_options(&request, run->options);
     if (run->on_thread)
-        request.thread_id = unconst(run->on_thread);
-    request.checkpoint_id = unconst(run->on_checkpoint);
+        request.thread_id = agent_run_unconst(run->on_thread);
+    request.checkpoint_id = agent_run_unconst(run->on_checkpoint);
     request.interrupt_before = (char **)(uintptr_t)run->interrupt_before;
     request.n_interrupt_before = run->interrupt_count;
     request.interrupt_timeout = run->interrupt_timeout;
-    prepare(run, &run->start, false);
-    renga__v1__orchestrator__start_run(run->orchestrator, &request, run_started, &run->start);
+    agent_run_prepare(run, &run->start, false);
+    renga__v1__orchestrator__start_run(run->orchestrator, &request, agent_run_started, &run->start);
 }

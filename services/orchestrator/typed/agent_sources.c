@@ -1,7 +1,7 @@
 /* The sources that a research agent searches: checked in a request, and written into the input of its run. */
 #include "agent_run.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 

@@ -65,10 +65,10 @@ static struct autonomous_call *autonomous_call_create(Renga__V1__AutonomousResea
     return call;
 }
 
-static void autonomous_begin(Renga__V1__AutonomousResearch_Service *self,
-                             const Renga__V1__AutonomousResearchRequest *request,
-                             Renga__V1__AutonomousResearchResponse_Closure reply,
-                             Renga__V1__AutonomousResearchEvent_Closure show, struct rpc_call *rpc)
+static void autonomous_research_begin(Renga__V1__AutonomousResearch_Service *self,
+                                      const Renga__V1__AutonomousResearchRequest *request,
+                                      Renga__V1__AutonomousResearchResponse_Closure reply,
+                                      Renga__V1__AutonomousResearchEvent_Closure show, struct rpc_call *rpc)
 {
     struct status st = {0};
     struct arena *arena = rpc_call_arena(rpc);
@@ -99,14 +99,14 @@ static void autonomous_research(Renga__V1__AutonomousResearch_Service *self,
                                 const Renga__V1__AutonomousResearchRequest *request,
                                 Renga__V1__AutonomousResearchResponse_Closure reply, void *data)
 {
-    autonomous_begin(self, request, reply, NULL, data);
+    autonomous_research_begin(self, request, reply, NULL, data);
 }
 
 static void autonomous_research_stream(Renga__V1__AutonomousResearch_Service *self,
                                        const Renga__V1__AutonomousResearchRequest *request,
                                        Renga__V1__AutonomousResearchEvent_Closure show, void *data)
 {
-    autonomous_begin(self, request, NULL, show, data);
+    autonomous_research_begin(self, request, NULL, show, data);
 }
 
 static void autonomous_begin_resume(Renga__V1__AutonomousResearch_Service *self,

@@ -8,8 +8,8 @@
 #include "autonomous_research.h"
 
 #include "base/clock.h"
-#include "base/json_writer.h"
 #include "base/text.h"
+#include "json/writer.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Requests to autonomous research: checked, and written as the initial fields of a run. */
 #include "autonomous_research.h"
 
-#include "base/json_writer.h"
 #include "base/text.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * the object determine its kind. */
 #include "autonomous_research.h"
 
-#include "base/json.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@ static char *const result_fields[] = {
     (char[]){"searches"},        (char[]){"human_decisions"}};
 #define FIELDS (sizeof result_fields / sizeof *result_fields)
 
-static void result_read_next(struct autonomous_call *call);
+static void autonomous_research_result_read_next(struct autonomous_call *call);
 
 static void result_refuse(struct autonomous_call *call, const struct status *why)
 {
@@ -27,13 +27,13 @@ static void result_refuse(struct autonomous_call *call, const struct status *why
 
 static void result_make(struct job *job)
 {
-    struct autonomous_call *call = OWNER_OF(job, struct autonomous_call, job);
+    struct autonomous_call *call = CONTAINER_OF(job, struct autonomous_call, job);
     autonomous_make_result(call, &call->status);
 }
 
 static void result_made(struct job *job)
 {
-    struct autonomous_call *call = OWNER_OF(job, struct autonomous_call, job);
+    struct autonomous_call *call = CONTAINER_OF(job, struct autonomous_call, job);
     if (job->status.code != OK)
         rpc_fail(call->run.call, &job->status);
     else if (call->status.code != OK)
@@ -67,7 +67,7 @@ static bool result_take_part(struct autonomous_call *call, const char *json)
     return false;
 }
 
-static void result_field_loaded(const Renga__V1__GetStateResponse *response, void *data)
+static void autonomous_research_result_field_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct autonomous_call *call = (struct autonomous_call *)((struct rpc_client_call *)data)->owner;
     if (!response)
@@ -77,10 +77,10 @@ static void result_field_loaded(const Renga__V1__GetStateResponse *response, voi
     else if (call->part_count == FIELDS)
         result_start(call);
     else
-        result_read_next(call);
+        autonomous_research_result_read_next(call);
 }
 
-static void result_read_next(struct autonomous_call *call)
+static void autonomous_research_result_read_next(struct autonomous_call *call)
 {
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = call->ended->thread_id;
@@ -88,7 +88,8 @@ static void result_read_next(struct autonomous_call *call)
     request.fields = (char **)(uintptr_t)&result_fields[call->part_count];
     request.n_fields = 1;
     agent_call_prepare(&call->run, &call->get);
-    renga__v1__orchestrator__get_state(call->run.orchestrator, &request, result_field_loaded, &call->get);
+    renga__v1__orchestrator__get_state(call->run.orchestrator, &request, autonomous_research_result_field_loaded,
+                                       &call->get);
 }
 
 /* The message of the run is freed after this callback, so the call keeps a copy in its arena. */
@@ -102,7 +103,7 @@ void autonomous_read(struct autonomous_call *call, const Renga__V1__Run *run)
         fail(&st, RESOURCE_EXHAUSTED, "no memory");
         result_refuse(call, &st);
     } else if (run->output_omitted) {
-        result_read_next(call);
+        autonomous_research_result_read_next(call);
     } else if (result_take_part(call, run->output_json)) {
         result_start(call);
     }

@@ -9,7 +9,7 @@
 #include "autonomous_research.h"
 
 #include "api/refuse.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 

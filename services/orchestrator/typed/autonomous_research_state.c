@@ -3,9 +3,9 @@
  * time. */
 #include "autonomous_research.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <ctype.h>
 #include <stdio.h>

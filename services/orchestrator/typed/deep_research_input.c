@@ -1,7 +1,7 @@
 /* Requests to deep research: checked, and written as the initial fields of a run. */
 #include "deep_research.h"
 
-#include "base/json_writer.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * the object determine its kind. */
 #include "deep_research.h"
 
-#include "base/json.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <string.h>
 
-static void research_show(struct deep_research_call *call, const Renga__V1__RunEvent *from,
-                          Renga__V1__DeepResearchEvent *event)
+static void deep_research_progress_research_show(struct deep_research_call *call, const Renga__V1__RunEvent *from,
+                                                 Renga__V1__DeepResearchEvent *event)
 {
     event->event_id = from->event_id;
     event->time_ms = from->time_ms;
@@ -23,7 +23,7 @@ static void research_show_accepted(struct deep_research_call *call, const Renga_
     Renga__V1__AgentAccepted accepted = agent_accepted(&call->run);
     event.event_case = RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_ACCEPTED;
     event.accepted = &accepted;
-    research_show(call, from, &event);
+    deep_research_progress_research_show(call, from, &event);
 }
 
 /* ---- progress objects -------------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void research_show_object(struct deep_research_call *call, const Renga__V
         event.event_case = RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_SEARCHED;
         event.searched = (Renga__V1__DeepResearchSearch *)message;
     }
-    research_show(call, from, &event);
+    deep_research_progress_research_show(call, from, &event);
 }
 
 static void research_show_text(struct deep_research_call *call, const Renga__V1__RunEvent *from, const char *text)
@@ -91,7 +91,7 @@ static void research_show_text(struct deep_research_call *call, const Renga__V1_
     Renga__V1__DeepResearchEvent event = RENGA__V1__DEEP_RESEARCH_EVENT__INIT;
     event.event_case = RENGA__V1__DEEP_RESEARCH_EVENT__EVENT_REPORT_TEXT;
     event.report_text = (char *)(uintptr_t)text;
-    research_show(call, from, &event);
+    deep_research_progress_research_show(call, from, &event);
 }
 
 static void research_show_value(struct deep_research_call *call, const Renga__V1__RunEvent *from, const cJSON *shown)
@@ -124,7 +124,7 @@ void deep_research_progress(struct agent_run *run, const Renga__V1__RunEvent *ev
         research_show_progress(call, event);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT:
-        research_show(call, event, &alive);
+        deep_research_progress_research_show(call, event, &alive);
         break;
     default:
         break;

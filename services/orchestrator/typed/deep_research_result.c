@@ -2,9 +2,9 @@
  * If the output is too large for one message, it is read field by field. */
 #include "deep_research.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -121,9 +121,9 @@ static void result_refuse_state(struct deep_research_call *call, const struct st
 
 /* ---- a large output ---------------------------------------------------------------------------------------------- */
 
-static void result_read_next(struct deep_research_call *call);
+static void deep_research_result_read_next(struct deep_research_call *call);
 
-static void result_field_loaded(const Renga__V1__GetStateResponse *response, void *data)
+static void deep_research_result_field_loaded(const Renga__V1__GetStateResponse *response, void *data)
 {
     struct deep_research_call *call = (struct deep_research_call *)((struct rpc_client_call *)data)->owner;
     struct status st = {0};
@@ -134,10 +134,10 @@ static void result_field_loaded(const Renga__V1__GetStateResponse *response, voi
     else if (++call->field == FIELDS)
         result_complete(call);
     else
-        result_read_next(call);
+        deep_research_result_read_next(call);
 }
 
-static void result_read_next(struct deep_research_call *call)
+static void deep_research_result_read_next(struct deep_research_call *call)
 {
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = call->ended->thread_id;
@@ -145,7 +145,7 @@ static void result_read_next(struct deep_research_call *call)
     request.fields = (char **)(uintptr_t)&fields[call->field];
     request.n_fields = 1;
     agent_call_prepare(&call->run, &call->get);
-    renga__v1__orchestrator__get_state(call->run.orchestrator, &request, result_field_loaded, &call->get);
+    renga__v1__orchestrator__get_state(call->run.orchestrator, &request, deep_research_result_field_loaded, &call->get);
 }
 
 static void result_read_large(struct deep_research_call *call, const Renga__V1__Run *run)
@@ -153,7 +153,7 @@ static void result_read_large(struct deep_research_call *call, const Renga__V1__
     struct status st = {0};
     call->ended = rpc_message_copy(rpc_call_arena(call->run.call), &run->base);
     if (call->ended) {
-        result_read_next(call);
+        deep_research_result_read_next(call);
         return;
     }
     result_no_memory(&st);

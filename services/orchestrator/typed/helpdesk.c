@@ -1,11 +1,11 @@
 /* The service Helpdesk: a question becomes a run of the agent "helpdesk". */
 #include "helpdesk.h"
 
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "words/languages.h"
+#include "json/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct helpdesk {
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
 
-static bool check(const Renga__V1__AskRequest *request, struct status *st)
+static bool helpdesk_check(const Renga__V1__AskRequest *request, struct status *st)
 {
     return agent_check_question(request->question, st) &&
            agent_check_collections(request->collections, request->n_collections, st) &&
@@ -47,7 +47,7 @@ static char *input(const Renga__V1__AskRequest *request, struct arena *arena)
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static void answer_stream(struct helpdesk_call *call, Renga__V1__AgentResult *result)
+static void helpdesk_answer_stream(struct helpdesk_call *call, Renga__V1__AgentResult *result)
 {
     Renga__V1__AskEvent event = RENGA__V1__ASK_EVENT__INIT;
     event.event_id = call->run.last_event_id;
@@ -58,7 +58,7 @@ static void answer_stream(struct helpdesk_call *call, Renga__V1__AgentResult *re
     call->show(NULL, call->run.call);
 }
 
-static void stopped(struct agent_run *run, const Renga__V1__Run *message)
+static void helpdesk_stopped(struct agent_run *run, const Renga__V1__Run *message)
 {
     struct helpdesk_call *call = (struct helpdesk_call *)run;
     Renga__V1__AskResponse response = RENGA__V1__ASK_RESPONSE__INIT;
@@ -67,7 +67,7 @@ static void stopped(struct agent_run *run, const Renga__V1__Run *message)
     if (!response.result)
         rpc_fail(run->call, &st);
     else if (call->show)
-        answer_stream(call, response.result);
+        helpdesk_answer_stream(call, response.result);
     else
         call->reply(&response, run->call);
 }
@@ -79,7 +79,7 @@ static struct helpdesk_call *call_create(struct helpdesk *desk, const Renga__V1_
 {
     struct status st = {0};
     struct arena *arena = rpc_call_arena(rpc);
-    struct helpdesk_call *call = check(request, &st) ? arena_zalloc(arena, sizeof *call) : NULL;
+    struct helpdesk_call *call = helpdesk_check(request, &st) ? arena_zalloc(arena, sizeof *call) : NULL;
     if (!call) {
         if (st.code == OK)
             fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
@@ -97,13 +97,13 @@ static struct helpdesk_call *call_create(struct helpdesk *desk, const Renga__V1_
         .language = language_tag(language_of(request->question, strlen(request->question))),
         .options = request->options,
         .came = helpdesk_progress,
-        .stopped = stopped,
+        .stopped = helpdesk_stopped,
     };
     return call;
 }
 
-static void ask(Renga__V1__Helpdesk_Service *self, const Renga__V1__AskRequest *request,
-                Renga__V1__AskResponse_Closure reply, void *data)
+static void helpdesk_ask(Renga__V1__Helpdesk_Service *self, const Renga__V1__AskRequest *request,
+                         Renga__V1__AskResponse_Closure reply, void *data)
 {
     struct helpdesk_call *call = call_create((struct helpdesk *)self, request, data);
     if (!call)
@@ -124,19 +124,19 @@ static void ask_stream(Renga__V1__Helpdesk_Service *self, const Renga__V1__AskRe
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static void destroy(ProtobufCService *service)
+static void helpdesk_destroy(ProtobufCService *service)
 {
     free(service);
 }
 
-static ProtobufCService *create(const struct service_context *context, struct status *st)
+static ProtobufCService *helpdesk_create(const struct service_context *context, struct status *st)
 {
     struct helpdesk *desk = calloc(1, sizeof *desk);
     if (!desk)
         fatal("helpdesk.memory", "no memory for the help desk");
     desk->base = (Renga__V1__Helpdesk_Service){
         .base = {.descriptor = &renga__v1__helpdesk__descriptor, .invoke = rpc_service_invoke},
-        .ask = ask,
+        .ask = helpdesk_ask,
         .ask_stream = ask_stream,
     };
     desk->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
@@ -149,6 +149,6 @@ static ProtobufCService *create(const struct service_context *context, struct st
 const struct service helpdesk_service = {
     .name = "helpdesk",
     .descriptor = &renga__v1__helpdesk__descriptor,
-    .create = create,
-    .destroy = destroy,
+    .create = helpdesk_create,
+    .destroy = helpdesk_destroy,
 };

@@ -1,10 +1,10 @@
 /* Converts events of the run to events of the stream. */
 #include "helpdesk.h"
 
-#include "base/json.h"
 #include "base/text.h"
+#include "model_task/usage.h"
 #include "rpc/message_json.h"
-#include "thinking/usage.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static const struct stage {
 
 /* ---- showing ----------------------------------------------------------------------------------------------------- */
 
-static void show(struct helpdesk_call *call, const Renga__V1__RunEvent *from, Renga__V1__AskEvent *event)
+static void helpdesk_progress_show(struct helpdesk_call *call, const Renga__V1__RunEvent *from,
+                                   Renga__V1__AskEvent *event)
 {
     event->event_id = from->event_id;
     event->time_ms = from->time_ms;
@@ -43,7 +44,7 @@ static void show_subtask(struct helpdesk_call *call, const Renga__V1__RunEvent *
         progress->challenge_count = call->subtasks[number].tries + 1;
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_SUBTASK;
     event.subtask = progress;
-    show(call, from, &event);
+    helpdesk_progress_show(call, from, &event);
 }
 
 static void show_accepted(struct helpdesk_call *call, const Renga__V1__RunEvent *from)
@@ -52,10 +53,10 @@ static void show_accepted(struct helpdesk_call *call, const Renga__V1__RunEvent 
     Renga__V1__AgentAccepted accepted = agent_accepted(&call->run);
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_ACCEPTED;
     event.accepted = &accepted;
-    show(call, from, &event);
+    helpdesk_progress_show(call, from, &event);
 }
 
-static char *keep_text(struct helpdesk_call *call, const char *text)
+static char *helpdesk_progress_keep_text(struct helpdesk_call *call, const char *text)
 {
     return arena_strndup(rpc_call_arena(call->run.call), text, text_cut(text, strlen(text), TEXT_SHOWN_MAX));
 }
@@ -74,7 +75,7 @@ static void plan_written(struct helpdesk_call *call, const Renga__V1__RunEvent *
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_PLANNED;
     event.planned = &planned;
     call->planned = true;
-    show(call, from, &event);
+    helpdesk_progress_show(call, from, &event);
 }
 
 static void token_came(struct helpdesk_call *call, const Renga__V1__RunEvent *from)
@@ -82,7 +83,7 @@ static void token_came(struct helpdesk_call *call, const Renga__V1__RunEvent *fr
     Renga__V1__AskEvent event = RENGA__V1__ASK_EVENT__INIT;
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_ANSWER_TEXT;
     event.answer_text = from->token->text;
-    show(call, from, &event);
+    helpdesk_progress_show(call, from, &event);
 }
 
 /* ---- of a subtask ------------------------------------------------------------------------------------------------ */
@@ -120,7 +121,8 @@ static void tools_chosen(struct helpdesk_call *call, struct subtask_note *note, 
     }
 }
 
-static void reflected(struct helpdesk_call *call, const Renga__V1__RunEvent *from, size_t number, const cJSON *written)
+static void helpdesk_progress_reflected(struct helpdesk_call *call, const Renga__V1__RunEvent *from, size_t number,
+                                        const cJSON *written)
 {
     Renga__V1__SubtaskProgress progress = RENGA__V1__SUBTASK_PROGRESS__INIT;
     struct status ignored = {0};
@@ -154,7 +156,7 @@ static void node_failed(struct helpdesk_call *call, const Renga__V1__RunEvent *f
 {
     struct subtask_note *note = &call->subtasks[number];
     note->status_code = from->node_failed->status_code;
-    note->message = keep_text(call, from->node_failed->message);
+    note->message = helpdesk_progress_keep_text(call, from->node_failed->message);
 }
 
 static void cited(struct helpdesk_call *call, struct subtask_note *note, const cJSON *list)
@@ -197,16 +199,16 @@ static void written(struct helpdesk_call *call, const Renga__V1__RunEvent *from,
     if (turns)
         tools_chosen(call, &call->subtasks[number], turns);
     if (answer)
-        call->subtasks[number].answer = keep_text(call, answer);
+        call->subtasks[number].answer = helpdesk_progress_keep_text(call, answer);
     if (citations)
         cited(call, &call->subtasks[number], citations);
     if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(update, "found")))
         note_found(&call->subtasks[number]);
     if (reflections)
-        reflected(call, from, number, reflections);
+        helpdesk_progress_reflected(call, from, number, reflections);
 }
 
-static bool is_watched(const Renga__V1__StateUpdated *updated)
+static bool helpdesk_progress_is_watched(const Renga__V1__StateUpdated *updated)
 {
     static const char *const fields[] = {"plan",           "messages",  "reflection_results",
                                          "subtask_answer", "citations", "found"};
@@ -221,13 +223,13 @@ static void state_updated(struct helpdesk_call *call, const Renga__V1__RunEvent 
 {
     struct status ignored = {0};
     const char *json = from->updated->update_json;
-    cJSON *update = is_watched(from->updated) ? json_parse(json, strlen(json), NULL, &ignored) : NULL;
+    cJSON *update = helpdesk_progress_is_watched(from->updated) ? json_parse(json, strlen(json), NULL, &ignored) : NULL;
     written(call, from, update, own, number);
     cJSON_Delete(update);
 }
 
 /* The branch of "execute_subtasks[2]/…", counted from 0. */
-static bool read_number(const char *path, size_t *number)
+static bool helpdesk_progress_read_number(const char *path, size_t *number)
 {
     const char *bracket = strchr(path, '[');
     char *end;
@@ -267,7 +269,7 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event)
     Renga__V1__AskEvent alive = RENGA__V1__ASK_EVENT__INIT;
     size_t number;
     if (*event->path) {
-        if (read_number(event->path, &number))
+        if (helpdesk_progress_read_number(event->path, &number))
             subtask_event(call, event, number);
         return;
     }
@@ -282,7 +284,7 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event)
         token_came(call, event);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT:
-        show(call, event, &alive);
+        helpdesk_progress_show(call, event, &alive);
         break;
     default:
         break;

@@ -1,9 +1,9 @@
 /* Converts the output of the run to AgentResult. */
 #include "helpdesk.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define CITED_MAX        256 /* as Subtask.citations */
 #define TRIES_MAX        16  /* as Subtask.tool_results */
 
-static void least(size_t *count, size_t most)
+static void helpdesk_result_least(size_t *count, size_t most)
 {
     if (*count > most)
         *count = most;
@@ -35,9 +35,9 @@ static Renga__V1__Subtask *read_subtask(struct helpdesk_call *call, const cJSON 
     subtask->status_code = note->status_code;
     subtask->message = (char *)(uintptr_t)(note->message ? note->message : "");
     subtask->usage = (Renga__V1__Usage *)(uintptr_t)&note->usage;
-    least(&subtask->n_tool_results, TRIES_MAX);
-    least(&subtask->n_reflection_results, TRIES_MAX);
-    least(&subtask->n_citations, CITED_MAX);
+    helpdesk_result_least(&subtask->n_tool_results, TRIES_MAX);
+    helpdesk_result_least(&subtask->n_reflection_results, TRIES_MAX);
+    helpdesk_result_least(&subtask->n_citations, CITED_MAX);
     if (!subtask->task_name)
         fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
     return subtask->task_name ? subtask : NULL;
@@ -114,7 +114,7 @@ static void cut_tools(Renga__V1__AgentResult *result)
 }
 
 /* The answer, and behind it the parts that nothing answers. */
-static bool read_answer(const cJSON *output, Renga__V1__AgentResult *result, struct arena *arena)
+static bool helpdesk_result_read_answer(const cJSON *output, Renga__V1__AgentResult *result, struct arena *arena)
 {
     const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "last_answer"));
     const char *missing = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "missing_text"));
@@ -131,7 +131,7 @@ static bool read_output(struct helpdesk_call *call, const cJSON *output, Renga__
                         struct status *st)
 {
     struct arena *arena = rpc_call_arena(call->run.call);
-    if (!read_answer(output, result, arena))
+    if (!helpdesk_result_read_answer(output, result, arena))
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
     return read_plan(cJSON_GetObjectItemCaseSensitive(output, "plan"), result, arena, st) &&
            read_subtasks(call, cJSON_GetObjectItemCaseSensitive(output, "subtask_results"), result, st) &&

@@ -7,12 +7,12 @@
  * The agent's document is atomic: a run that fails, or whose client disconnects, does not change the session. */
 #include "interview.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +60,14 @@ static char *interview_configuration(const char *model, struct arena *arena)
 /* Checks the request, parses the form and writes it as JSON. Runs as a job, since forms may be large. */
 static void interview_start_check(struct job *job)
 {
-    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    struct interview_call *call = CONTAINER_OF(job, struct interview_call, job);
     if (interview_check_start(call->started, interview_arena(call), &call->status))
         call->input = interview_input_start(call->started, interview_arena(call), &call->status);
 }
 
 static void interview_start_checked(struct job *job)
 {
-    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    struct interview_call *call = CONTAINER_OF(job, struct interview_call, job);
     if (job->status.code != OK)
         rpc_fail(call->rpc, &job->status);
     else

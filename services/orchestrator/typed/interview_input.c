@@ -1,11 +1,11 @@
 /* Requests of the form interview: checked, and converted to the input of a run. */
 #include "interview.h"
 
-#include "base/json_writer.h"
 #include "base/text.h"
 #include "form/form.h"
+#include "model_task/check.h"
 #include "rpc/message_json.h"
-#include "thinking/check.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>

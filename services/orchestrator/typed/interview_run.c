@@ -2,9 +2,9 @@
 #include "interview.h"
 
 #include "api/refuse.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "words/sentences.h"
+#include "json/json.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ cJSON *interview_session_of(struct interview_call *call, const Renga__V1__GetSta
 
 static void session_work(struct job *job)
 {
-    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    struct interview_call *call = CONTAINER_OF(job, struct interview_call, job);
     struct status *st = &call->status;
     cJSON *state = json_parse(call->state_json, strlen(call->state_json), NULL, st);
     if (state && !session_has_revision(state))
@@ -96,7 +96,7 @@ static void session_work(struct job *job)
 
 static void session_made(struct job *job)
 {
-    struct interview_call *call = OWNER_OF(job, struct interview_call, job);
+    struct interview_call *call = CONTAINER_OF(job, struct interview_call, job);
     if (job->status.code == RESOURCE_EXHAUSTED) { /* the workers have no capacity: runs in the loop */
         status_clear(&job->status);
         session_work(job);

@@ -2,7 +2,7 @@
 #include "interview.h"
 
 #include "api/refuse.h"
-#include "base/json.h"
+#include "json/json.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Makes a session from the state of its thread, and a reply from the output of its last run. */
 #include "interview.h"
 
-#include "base/json.h"
 #include "rpc/message_json.h"
+#include "json/json.h"
 
 #include <string.h>
 

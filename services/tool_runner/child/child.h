@@ -2,7 +2,7 @@
  *
  * It is kept from (mcp/README.md has the list and its gaps): our environment, descriptors, memory and terminal; other
  * users' rights and all capabilities; writing to /proc, /sys, devices and outside of `writable`; system calls that are
- * not listed in calls.c. It may read files as its user may, use the network, and start processes. It is killed
+ * not listed in syscalls.c. It may read files as its user may, use the network, and start processes. It is killed
  * when we die. */
 #ifndef RENGA_TOOL_RUNNER_CHILD_H
 #define RENGA_TOOL_RUNNER_CHILD_H
@@ -38,7 +38,7 @@ struct child_options {
     int input;              /* a descriptor that becomes its standard input; 0: a pipe of ours */
     /* A program that turns its input into its output. It cannot use the network, start processes or write files, and
      * reads its own program and the files of /usr, /lib and the dynamic linker alone. It needs Landlock. */
-    bool sealed;
+    bool isolated;
 };
 
 struct child {
@@ -53,7 +53,7 @@ bool child_spawn(const struct child_options *options, struct child *child, struc
  * not exist, FAILED_PRECONDITION if it is not ours and we are not root. May read /etc/passwd: not from a loop. */
 bool child_user_find(const char *text, struct child_user *user, struct status *st);
 
-/* ---- confine.c, calls.c: made before, used in the child, which may only call functions that are safe
+/* ---- confine.c, syscalls.c: made before, used in the child, which may only call functions that are safe
  * after vfork */
 
 struct child_filter {
@@ -64,11 +64,11 @@ struct child_filter {
 /* The ruleset's descriptor; -1: the kernel has no Landlock, and it may be missing. `program` is the path of the
  * child's. */
 bool child_ruleset(const struct child_options *options, const char *program, int *descriptor, struct status *st);
-bool child_filter_write(struct child_filter *filter, bool sealed, struct status *st);
+bool child_filter_write(struct child_filter *filter, bool isolated, struct status *st);
 
 /* False: errno. All capabilities are dropped, and the tie to its parent is cut: make that afterwards. */
-bool child_take_user(const struct child_user *user);
-bool child_keep_rules(int ruleset);
-bool child_keep_calls(const struct child_filter *filter); /* afterwards there is little left but execve */
+bool child_switch_user(const struct child_user *user);
+bool child_enforce_ruleset(int ruleset);
+bool child_enforce_filter(const struct child_filter *filter); /* afterwards there is little left but execve */
 
 #endif

@@ -43,7 +43,7 @@ static bool become_user(const struct child_user *user)
            syscall(SYS_setresuid, user->uid, user->uid, user->uid) == 0;
 }
 
-bool child_take_user(const struct child_user *user)
+bool child_switch_user(const struct child_user *user)
 {
     return (geteuid() != 0 || drop_bounding_set()) && (!user->changes || become_user(user)) && drop_capabilities();
 }
@@ -76,9 +76,9 @@ struct ruleset {
     uint64_t handled;
 };
 
-static bool open_ruleset(struct ruleset *ruleset, bool sealed, struct status *st)
+static bool open_ruleset(struct ruleset *ruleset, bool isolated, struct status *st)
 {
-    struct ruleset_form form = {.files = WRITING | STEERING | (sealed ? READING : 0),
+    struct ruleset_form form = {.files = WRITING | STEERING | (isolated ? READING : 0),
                                 .scope = SCOPE_SOCKET | SCOPE_SIGNAL};
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 2)
@@ -94,7 +94,7 @@ static bool open_ruleset(struct ruleset *ruleset, bool sealed, struct status *st
     return ruleset->descriptor >= 0 ||
            fail(st, FAILED_PRECONDITION,
                 "a process is confined by Landlock, which this kernel does not have (errno %d)%s", errno,
-                sealed ? "" : "; \"landlock\": false starts it without");
+                isolated ? "" : "; \"landlock\": false starts it without");
 }
 
 static bool confine_allow_path(const struct ruleset *ruleset, int folder, const char *path, int how, uint64_t access)
@@ -165,10 +165,10 @@ bool child_ruleset(const struct child_options *options, const char *program, int
     struct ruleset ruleset = {.descriptor = -1};
     struct status why = {0};
     *descriptor = -1;
-    if (!open_ruleset(&ruleset, options->sealed, &why))
-        return (!options->sealed && options->without_landlock && !options->writable_count) ||
+    if (!open_ruleset(&ruleset, options->isolated, &why))
+        return (!options->isolated && options->without_landlock && !options->writable_count) ||
                fail(st, why.code, "%s", why.text);
-    if (options->sealed) {
+    if (options->isolated) {
         allow_reading(&ruleset, program);
         *descriptor = ruleset.descriptor;
         return true;
@@ -185,13 +185,13 @@ bool child_ruleset(const struct child_options *options, const char *program, int
 
 /* ---- the last steps ---------------------------------------------------------------------------------------------- */
 
-bool child_keep_rules(int ruleset)
+bool child_enforce_ruleset(int ruleset)
 {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            (ruleset < 0 || syscall(SYS_landlock_restrict_self, ruleset, 0) == 0);
 }
 
-bool child_keep_calls(const struct child_filter *filter)
+bool child_enforce_filter(const struct child_filter *filter)
 {
     const struct sock_fprog program = {.len = (unsigned short)filter->length,
                                        .filter = (struct sock_filter *)(uintptr_t)filter->program};

@@ -20,7 +20,7 @@
 #define STACK_SIZE ((size_t)64 << 10)
 #define PIPES      3
 
-struct birth {
+struct launch {
     const struct child_options *options;
     char path[PATH_MAX];
     int ends[PIPES]; /* its standard input, output and error */
@@ -37,9 +37,9 @@ struct failure {
 
 /* A fork would copy our tables of pages. The thread sanitizer takes any clone for a fork, and requires a fork. */
 #ifdef __SANITIZE_THREAD__
-#define BIRTH_FLAGS SIGCHLD
+#define LAUNCH_FLAGS SIGCHLD
 #else
-#define BIRTH_FLAGS (CLONE_VM | CLONE_VFORK | SIGCHLD)
+#define LAUNCH_FLAGS (CLONE_VM | CLONE_VFORK | SIGCHLD)
 #endif
 
 /* ---- in the child ------------------------------------------------------------------------------------------------ */
@@ -50,10 +50,10 @@ static bool limit(int what, rlim_t most)
     return setrlimit(what, &limits) == 0;
 }
 
-static bool take_streams(const struct birth *birth)
+static bool take_streams(const struct launch *launch)
 {
     for (int i = 0; i < PIPES; i++)
-        if (dup2(birth->ends[i], i) < 0) /* all are above 2: the parent has seen to that */
+        if (dup2(launch->ends[i], i) < 0) /* all are above 2: the parent has seen to that */
             return false;
     return close_range(PIPES, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
@@ -68,42 +68,42 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void give_up(const struct birth *birth, const char *step)
+static void spawn_give_up(const struct launch *launch, const char *step)
 {
     struct failure failure = {errno, step};
-    ssize_t written = write(birth->report, &failure, sizeof failure);
+    ssize_t written = write(launch->report, &failure, sizeof failure);
     (void)written;
     _exit(127);
 }
 
-#define TRY(what, condition) ((condition) ? (void)0 : give_up(birth, what))
+#define TRY(what, condition) ((condition) ? (void)0 : spawn_give_up(launch, what))
 
 static int become(void *data)
 {
-    const struct birth *birth = data;
-    const struct child_options *options = birth->options;
+    const struct launch *launch = data;
+    const struct child_options *options = launch->options;
     reset_signals();
     TRY("a session of its own", setsid() >= 0); /* it does not get our terminal */
     TRY("its limit of core dumps", limit(RLIMIT_CORE, 0));
     TRY("its limit of open files", limit(RLIMIT_NOFILE, CHILD_FILES_MAX));
     TRY("its limit of time", !options->cpu_max_s || limit(RLIMIT_CPU, (rlim_t)options->cpu_max_s));
-    TRY("its limit of files that it writes", !options->sealed || limit(RLIMIT_FSIZE, 0));
+    TRY("its limit of files that it writes", !options->isolated || limit(RLIMIT_FSIZE, 0));
     TRY("its limit of memory", !options->memory_max || limit(RLIMIT_AS, (rlim_t)options->memory_max));
     TRY("its limit of processes", !options->user.changes || limit(RLIMIT_NPROC, CHILD_PROCESSES_MAX));
-    TRY("its user", child_take_user(&options->user));
-    TRY("a tie to its parent", prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == birth->parent);
+    TRY("its user", child_switch_user(&options->user));
+    TRY("a tie to its parent", prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == launch->parent);
     TRY("its working directory", !options->cwd || chdir(options->cwd) == 0);
-    TRY("its Landlock rules", child_keep_rules(birth->ruleset));
-    TRY("its streams", take_streams(birth));
-    TRY("its system calls", child_keep_calls(&birth->filter));
-    execve(birth->path, (char **)(uintptr_t)options->argv, (char **)(uintptr_t)options->env);
-    give_up(birth, "its program");
+    TRY("its Landlock rules", child_enforce_ruleset(launch->ruleset));
+    TRY("its streams", take_streams(launch));
+    TRY("its system calls", child_enforce_filter(&launch->filter));
+    execve(launch->path, (char **)(uintptr_t)options->argv, (char **)(uintptr_t)options->env);
+    spawn_give_up(launch, "its program");
     return 127;
 }
 
 /* ---- before and after -------------------------------------------------------------------------------------------- */
 
-static const char *path_of(const struct child_options *options)
+static const char *spawn_path_of(const struct child_options *options)
 {
     for (const char *const *variable = options->env; *variable; variable++)
         if (strncmp(*variable, "PATH=", 5) == 0)
@@ -113,7 +113,7 @@ static const char *path_of(const struct child_options *options)
 
 static bool find_program(const struct child_options *options, char path[PATH_MAX], struct status *st)
 {
-    const char *name = options->argv[0], *folders = path_of(options);
+    const char *name = options->argv[0], *folders = spawn_path_of(options);
     if (strchr(name, '/')) {
         snprintf(path, PATH_MAX, "%s", name);
         return true;
@@ -142,7 +142,7 @@ static bool make_pipe(int ends[2])
     return ends[0] >= 0 && ends[1] >= 0;
 }
 
-static void close_all(int *descriptors, int count)
+static void spawn_close_all(int *descriptors, int count)
 {
     for (int i = 0; i < count; i++)
         if (descriptors[i] >= 0)
@@ -168,14 +168,14 @@ static bool take_input(const struct child_options *options, int ours[PIPES], int
 {
     if (!options->input)
         return true;
-    close_all(ours, 1);
-    close_all(its, 1);
+    spawn_close_all(ours, 1);
+    spawn_close_all(its, 1);
     ours[0] = -1;
     its[0] = fcntl(options->input, F_DUPFD_CLOEXEC, PIPES);
     return its[0] >= 0 || fail(st, RESOURCE_EXHAUSTED, "no descriptor for a child: errno %d", errno);
 }
 
-static bool told(const struct birth *birth, int report, pid_t pid, struct status *st)
+static bool read_report(const struct launch *launch, int report, pid_t pid, struct status *st)
 {
     struct failure failure;
     ssize_t size;
@@ -185,7 +185,7 @@ static bool told(const struct birth *birth, int report, pid_t pid, struct status
     if (size != sizeof failure)
         return true; /* it is another program by now */
     waitpid(pid, NULL, 0);
-    const struct child_user *user = &birth->options->user;
+    const struct child_user *user = &launch->options->user;
     char as[64] = "";
     if (user->changes)
         snprintf(as, sizeof as, " as user %u, group %u", user->uid, user->gid);
@@ -193,10 +193,11 @@ static bool told(const struct birth *birth, int report, pid_t pid, struct status
                 failure.error == ENOENT   ? NOT_FOUND
                 : failure.error == EACCES ? PERMISSION_DENIED
                                           : UNAVAILABLE,
-                "'%.200s' cannot be started%s: %s: errno %d", birth->options->argv[0], as, failure.step, failure.error);
+                "'%.200s' cannot be started%s: %s: errno %d", launch->options->argv[0], as, failure.step,
+                failure.error);
 }
 
-static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
+static bool launch_child(struct launch *launch, pid_t *pid, struct status *st)
 {
     sigset_t all, before;
     int report[2];
@@ -207,16 +208,16 @@ static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
         munmap(stack, STACK_SIZE);
         return fail(st, RESOURCE_EXHAUSTED, "no pipes for a child: errno %d", errno);
     }
-    birth->report = report[1];
-    birth->parent = getpid();
+    launch->report = report[1];
+    launch->parent = getpid();
     int dumpable = prctl(PR_GET_DUMPABLE);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
-    *pid = clone(become, stack + STACK_SIZE, BIRTH_FLAGS, birth);
+    *pid = clone(become, stack + STACK_SIZE, LAUNCH_FLAGS, launch);
     int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
-    bool good = *pid > 0 ? told(birth, report[0], *pid, st)
+    bool good = *pid > 0 ? read_report(launch, report[0], *pid, st)
                          : fail(st, RESOURCE_EXHAUSTED, "no process for a child: errno %d", error);
     if (dumpable == 1)
         prctl(PR_SET_DUMPABLE, 1); /* the child has cleared it with its user: the memory was ours */
@@ -227,16 +228,16 @@ static bool give_birth(struct birth *birth, pid_t *pid, struct status *st)
 
 bool child_spawn(const struct child_options *options, struct child *child, struct status *st)
 {
-    struct birth birth = {.options = options, .ends = {-1, -1, -1}, .ruleset = -1};
+    struct launch launch = {.options = options, .ends = {-1, -1, -1}, .ruleset = -1};
     int ours[PIPES] = {-1, -1, -1};
-    bool good = find_program(options, birth.path, st) && child_filter_write(&birth.filter, options->sealed, st) &&
-                child_ruleset(options, birth.path, &birth.ruleset, st);
-    good = good && make_pipes(ours, birth.ends, st) && take_input(options, ours, birth.ends, st) &&
-           give_birth(&birth, &child->pid, st);
-    close_all(birth.ends, PIPES);
-    close_all(&birth.ruleset, 1);
+    bool good = find_program(options, launch.path, st) && child_filter_write(&launch.filter, options->isolated, st) &&
+                child_ruleset(options, launch.path, &launch.ruleset, st);
+    good = good && make_pipes(ours, launch.ends, st) && take_input(options, ours, launch.ends, st) &&
+           launch_child(&launch, &child->pid, st);
+    spawn_close_all(launch.ends, PIPES);
+    spawn_close_all(&launch.ruleset, 1);
     if (!good) {
-        close_all(ours, PIPES);
+        spawn_close_all(ours, PIPES);
         return false;
     }
     child->input = ours[0];

@@ -66,7 +66,7 @@ static bool read_cell(struct csv *csv, struct cell *cell, struct status *st)
 }
 
 /* False at the end of the file, or if it is not CSV. */
-static bool read_row(struct csv *csv, struct row *row, struct status *st)
+static bool csv_read_row(struct csv *csv, struct row *row, struct status *st)
 {
     struct cell beyond;
     if (csv->at == csv->end)
@@ -147,12 +147,12 @@ bool read_csv(struct document *document, struct piece text, struct status *st)
     struct csv csv = {text.at, text.at + text.length, find_separator(text), 1};
     struct row *row = arena_alloc(&document->arena, sizeof *row);
     size_t question, answer;
-    if (!row || !read_row(&csv, row, st))
+    if (!row || !csv_read_row(&csv, row, st))
         return st->code == OK;
     bool pairs = has_pairs(row, &question, &answer);
     if (!pairs)
         document_add_heading(document, 2, row->text, row->line);
-    while (read_row(&csv, row, st))
+    while (csv_read_row(&csv, row, st))
         if (pairs)
             add_pair(document, row, question, answer);
         else

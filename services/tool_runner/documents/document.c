@@ -25,16 +25,16 @@ bool lines_next(struct lines *lines, struct piece *line)
     return true;
 }
 
-static bool is_space(char c)
+static bool document_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct piece piece_trim(struct piece piece)
 {
-    while (piece.length && is_space(piece.at[piece.length - 1]))
+    while (piece.length && document_is_space(piece.at[piece.length - 1]))
         piece.length--;
-    for (; piece.length && is_space(*piece.at); piece.length--)
+    for (; piece.length && document_is_space(*piece.at); piece.length--)
         piece.at++;
     return piece;
 }
@@ -62,7 +62,7 @@ static const char *keep_line(struct document *document, struct piece text, size_
 {
     char *kept = arena_strndup(&document->arena, text.at, text_cut(text.at, text.length, room));
     for (char *c = kept; c && *c; c++)
-        if (is_space(*c))
+        if (document_is_space(*c))
             *c = ' ';
     return kept;
 }
@@ -83,7 +83,7 @@ void document_tell(struct document *document, const char **field, struct piece t
         *field = kept;
 }
 
-static struct paragraph *append(struct document *document, struct piece text, int line_from, int line_to)
+static struct paragraph *document_append(struct document *document, struct piece text, int line_from, int line_to)
 {
     struct paragraph *paragraph = arena_alloc(&document->arena, sizeof *paragraph);
     if (!paragraph)
@@ -100,12 +100,13 @@ static struct paragraph *append(struct document *document, struct piece text, in
 }
 
 /* Makes a paragraph of the last heading if it has no paragraph, so that a search can find it. */
-static void settle_lonely(struct document *document)
+static void flush_bare_heading(struct document *document)
 {
-    struct paragraph *lonely = document->lonely;
-    document->lonely = NULL;
-    if (lonely)
-        append(document, (struct piece){lonely->text, lonely->length}, lonely->line_from, lonely->line_to);
+    struct paragraph *bare_heading = document->bare_heading;
+    document->bare_heading = NULL;
+    if (bare_heading)
+        document_append(document, (struct piece){bare_heading->text, bare_heading->length}, bare_heading->line_from,
+                        bare_heading->line_to);
 }
 
 void document_add_heading(struct document *document, unsigned level, struct piece text, int line)
@@ -115,26 +116,26 @@ void document_add_heading(struct document *document, unsigned level, struct piec
         return;
     const struct heading *above = document->heading;
     if (!above || above->level >= level)
-        settle_lonely(document);
+        flush_bare_heading(document);
     while (above && above->level >= level)
         above = above->above;
     struct heading *heading = arena_alloc(&document->arena, sizeof *heading);
-    struct paragraph *lonely = arena_zalloc(&document->arena, sizeof *lonely);
+    struct paragraph *bare_heading = arena_zalloc(&document->arena, sizeof *bare_heading);
     const char *kept = keep_line(document, text, HEADING_MAX);
-    if (!heading || !lonely || !kept)
+    if (!heading || !bare_heading || !kept)
         return;
     *heading = (struct heading){above, kept, level};
-    *lonely = (struct paragraph){
+    *bare_heading = (struct paragraph){
         .text = text.at, .length = text_cut(text.at, text.length, PARAGRAPH_MAX), .line_from = line, .line_to = line};
     document->heading = heading;
-    document->lonely = lonely;
+    document->bare_heading = bare_heading;
     if (level == 1)
         document_set_title(document, text);
 }
 
 void document_end_headings(struct document *document)
 {
-    settle_lonely(document);
+    flush_bare_heading(document);
     document->heading = NULL;
 }
 
@@ -179,8 +180,8 @@ static struct paragraph *add_parts(struct document *document, struct piece text,
         line += has_lines ? newlines((struct piece){from, (size_t)(rest.at - from)}) : 0;
         size_t size = rest.length > PARAGRAPH_MAX ? first_part(rest) : rest.length;
         struct piece part = piece_trim((struct piece){rest.at, size});
-        document->lonely = NULL;
-        last = append(document, part, line, line + (has_lines ? newlines(part) : 0));
+        document->bare_heading = NULL;
+        last = document_append(document, part, line, line + (has_lines ? newlines(part) : 0));
         from = rest.at;
         rest = (struct piece){rest.at + size, rest.length - size};
         line += has_lines ? newlines((struct piece){from, size}) : 0;
@@ -268,12 +269,13 @@ static bool document_begin(struct document *document, size_t size, struct status
 
 static bool document_end(struct document *document, struct status *st)
 {
-    settle_lonely(document);
+    flush_bare_heading(document);
     return !document->arena.exhausted ||
            fail(st, RESOURCE_EXHAUSTED, "takes more than %zu MiB when it is read", MEMORY_MAX >> 20);
 }
 
-static bool read_text(struct document *document, Renga__V1__DocumentFormat format, struct piece text, struct status *st)
+static bool document_read_text(struct document *document, Renga__V1__DocumentFormat format, struct piece text,
+                               struct status *st)
 {
     return file_kind_check(text, st) && formats[format].read(document, text, st) && document_end(document, st);
 }
@@ -281,7 +283,8 @@ static bool read_text(struct document *document, Renga__V1__DocumentFormat forma
 bool document_read(struct document *document, Renga__V1__DocumentFormat format, const char *text, size_t length,
                    struct status *st)
 {
-    return document_begin(document, length, st) && read_text(document, format, (struct piece){text, length}, st);
+    return document_begin(document, length, st) &&
+           document_read_text(document, format, (struct piece){text, length}, st);
 }
 
 bool document_read_page(struct document *document, struct page_about *about, const char *text, size_t length,
@@ -301,7 +304,7 @@ static bool read_bytes(struct document *document, Renga__V1__DocumentFormat form
         !encoding_read(bytes.at, bytes.length, &document->room, &text.at, &text.length, st))
         return false;
     document->borrows = !document->room.data;
-    return read_text(document, format, text, st);
+    return document_read_text(document, format, text, st);
 }
 
 bool document_read_file(struct document *document, Renga__V1__DocumentFormat format, const char *bytes, size_t size,

@@ -44,8 +44,8 @@ struct document {
     const char *title;  /* "" if it has no title */
     struct paragraph *first, **last;
     size_t count;
-    const struct heading *heading; /* while it is read: the headings above the next paragraph */
-    struct paragraph *lonely;      /* while it is read: for a heading that has no paragraph yet */
+    const struct heading *heading;  /* while it is read: the headings above the next paragraph */
+    struct paragraph *bare_heading; /* while it is read: for a heading that has no paragraph yet */
 };
 
 /* Metadata of a web page or a file, from the file itself; in the document's arena, "" if it gives none. */

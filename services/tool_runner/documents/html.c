@@ -123,7 +123,7 @@ static void forget_text(struct html *html)
 }
 
 /* The gathered text, copied to the document's own memory. */
-static struct piece take_text(struct html *html)
+static struct piece html_take_text(struct html *html)
 {
     size_t length = html->text.length;
     char *text = length ? arena_copy(&html->document->arena, html->text.data, length) : NULL;
@@ -132,9 +132,9 @@ static struct piece take_text(struct html *html)
 }
 
 /* If a long paragraph is divided, only its first line is known: all parts get the lines of the whole paragraph. */
-static void close_block(struct html *html)
+static void html_close_block(struct html *html)
 {
-    struct piece text = take_text(html);
+    struct piece text = html_take_text(html);
     struct paragraph **link = html->document->last;
     if (!text.length || !document_add_paragraph(html->document, text, html->line_from))
         return;
@@ -146,7 +146,7 @@ static void close_block(struct html *html)
 
 static void close_heading(struct html *html, unsigned level)
 {
-    struct piece text = take_text(html);
+    struct piece text = html_take_text(html);
     if (text.length)
         document_add_heading(html->document, level, text, html->line_from);
 }
@@ -199,7 +199,7 @@ static void take_characters(struct html *html, struct piece text, int line)
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-static bool announces(const struct buffer *text)
+static bool html_announces(const struct buffer *text)
 {
     static const char wide[] = "：";
     size_t length = text->length, size = sizeof wide - 1;
@@ -211,15 +211,15 @@ static bool announces(const struct buffer *text)
 static void begin_block(struct html *html)
 {
     if (!html->groups || html->text.length > PARAGRAPH_MAX)
-        close_block(html);
+        html_close_block(html);
     else
         html->newline = true;
 }
 
 static void begin_group(struct html *html)
 {
-    if (!html->groups && !announces(&html->text))
-        close_block(html);
+    if (!html->groups && !html_announces(&html->text))
+        html_close_block(html);
     html->newline = true;
     html->groups++;
 }
@@ -244,7 +244,7 @@ static void begin_element(struct html *html, enum role role)
         break;
     case HEADING:
     case TITLE:
-        close_block(html);
+        html_close_block(html);
         break;
     case CELL:
         html->space = true;
@@ -269,7 +269,7 @@ static void end_element(struct html *html, const struct tag *tag)
         begin_block(html);
         break;
     case BLOCK:
-        if (!announces(&html->text) || html->groups)
+        if (!html_announces(&html->text) || html->groups)
             begin_block(html);
         break;
     case ITEM:
@@ -283,7 +283,7 @@ static void end_element(struct html *html, const struct tag *tag)
         close_heading(html, (unsigned)(tag->name[1] - '0'));
         break;
     case TITLE:
-        document_set_title(html->document, take_text(html));
+        document_set_title(html->document, html_take_text(html));
         break;
     default:
         break;
@@ -292,7 +292,7 @@ static void end_element(struct html *html, const struct tag *tag)
 
 /* ---- which are open ---------------------------------------------------------------------------------------------- */
 
-static bool push(struct html *html, const struct tag *tag)
+static bool html_push(struct html *html, const struct tag *tag)
 {
     if (html->count == html->room) {
         uint32_t room = html->room ? 2 * html->room : OPEN_FIRST;
@@ -319,7 +319,7 @@ static void pop(struct html *html)
 }
 
 /* The place of the element that an end tag ends; 0: it stands alone. */
-static uint32_t place_of(const struct html *html, const struct tag *tag)
+static uint32_t html_place_of(const struct html *html, const struct tag *tag)
 {
     uint32_t place = html->of_tag[tag - tags];
     for (unsigned rank = tag->rank + 1; rank < RANKS; rank++)
@@ -342,7 +342,7 @@ static bool start_tag(struct html *html, const struct tag *tag, bool is_closed)
         end_heading(html, tag);
     begin_element(html, tag->role);
     if (tag->role == BREAK || (!is_closed && strcmp(tag->name, "hr") != 0))
-        return tag->role == BREAK || push(html, tag);
+        return tag->role == BREAK || html_push(html, tag);
     end_element(html, tag);
     return true;
 }
@@ -350,12 +350,12 @@ static bool start_tag(struct html *html, const struct tag *tag, bool is_closed)
 /* Elements that are still open within the element end with it. */
 static void end_tag(struct html *html, const struct tag *tag)
 {
-    uint32_t place = place_of(html, tag);
+    uint32_t place = html_place_of(html, tag);
     while (place && html->count >= place)
         pop(html);
 }
 
-static bool take_token(struct html *html, const struct html_token *token)
+static bool html_take_token(struct html *html, const struct html_token *token)
 {
     if (token->kind == HTML_TEXT) {
         if (!html->left_out)
@@ -384,9 +384,9 @@ bool read_html_parts(struct document *document, struct piece text, const struct 
                 html_skip(&tokens, text.at + left_out->to);
         if (!html_next(&tokens, &token))
             break;
-        read = take_token(&html, &token);
+        read = html_take_token(&html, &token);
     }
-    close_block(&html);
+    html_close_block(&html);
     buffer_fini(&html.text);
     free(html.open);
     return read || fail(st, RESOURCE_EXHAUSTED, "there is no memory to read it");

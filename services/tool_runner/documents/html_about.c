@@ -1,9 +1,9 @@
 #include "documents/html_about.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "documents/html_hints.h"
 #include "documents/html_tokens.h"
+#include "json/json.h"
 
 #include <string.h>
 #include <strings.h>

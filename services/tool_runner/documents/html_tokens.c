@@ -32,7 +32,7 @@ static const char *html_behind(const char *at, const char *end, char c)
     return found ? found + 1 : end;
 }
 
-static const char *skip_spaces(const char *at, const char *end)
+static const char *html_tokens_skip_spaces(const char *at, const char *end)
 {
     while (at < end && html_is_space(*at))
         at++;
@@ -42,7 +42,7 @@ static const char *skip_spaces(const char *at, const char *end)
 /* Past the value behind a '='. A value without quotes may have slashes. */
 static const char *skip_value(const char *at, const char *end)
 {
-    at = skip_spaces(at, end);
+    at = html_tokens_skip_spaces(at, end);
     if (at < end && (*at == '"' || *at == '\''))
         return html_behind(at + 1, end, *at);
     while (at < end && !html_is_space(*at) && *at != '>')
@@ -182,9 +182,9 @@ bool html_attribute(struct piece *attributes, struct piece *name, struct piece *
     *name = *value = (struct piece){at, 0};
     while (at + name->length < end && !ends_attribute_name(at[name->length]))
         name->length++;
-    at = skip_spaces(at + name->length, end);
+    at = html_tokens_skip_spaces(at + name->length, end);
     if (at < end && *at == '=') {
-        const char *from = skip_spaces(at + 1, end);
+        const char *from = html_tokens_skip_spaces(at + 1, end);
         at = skip_value(at + 1, end);
         bool quoted = from < end && (*from == '"' || *from == '\'');
         const char *to = quoted && at - from >= 2 && at[-1] == *from ? at - 1 : at;

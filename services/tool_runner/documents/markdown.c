@@ -23,14 +23,14 @@ struct markdown {
     size_t fence_run; /* how many open it */
 };
 
-static void close_block(struct markdown *markdown)
+static void markdown_close_block(struct markdown *markdown)
 {
     if (markdown->block.at)
         document_add_paragraph(markdown->document, markdown->block, markdown->block_line);
     markdown->block.at = NULL;
 }
 
-static void add_line(struct markdown *markdown, struct piece line, enum kind kind)
+static void markdown_add_line(struct markdown *markdown, struct piece line, enum kind kind)
 {
     markdown->one_line = !markdown->block.at;
     if (!markdown->block.at) {
@@ -107,7 +107,7 @@ static unsigned setext_level(const struct markdown *markdown, struct piece line)
     return run_of(trimmed, '-') == trimmed.length ? 2 : 0;
 }
 
-static bool is_item(struct piece line)
+static bool markdown_is_item(struct piece line)
 {
     struct piece text = piece_trim(line);
     size_t digits = 0;
@@ -118,7 +118,7 @@ static bool is_item(struct piece line)
     return digits && text.length >= digits + 2 && strchr(".)", text.at[digits]) && text.at[digits + 1] == ' ';
 }
 
-static bool announces(struct piece block)
+static bool markdown_announces(struct piece block)
 {
     static const char wide[] = "：";
     struct piece text = piece_trim(block);
@@ -129,11 +129,11 @@ static bool announces(struct piece block)
 }
 
 /* Whether the text after an empty line still belongs to the open block. */
-static bool goes_on(const struct markdown *markdown, bool continues_list)
+static bool markdown_goes_on(const struct markdown *markdown, bool continues_list)
 {
     if (!markdown->block.at || markdown->block.length > JOINED_MAX)
         return false;
-    return announces(markdown->block) || (markdown->kind == LIST && continues_list);
+    return markdown_announces(markdown->block) || (markdown->kind == LIST && continues_list);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -155,41 +155,41 @@ static bool opens_fence(struct markdown *markdown, struct piece line)
 static void take_fenced(struct markdown *markdown, struct piece line)
 {
     struct piece trimmed = piece_trim(line);
-    add_line(markdown, line, CODE);
+    markdown_add_line(markdown, line, CODE);
     if (trimmed.length < markdown->fence_run || run_of(trimmed, markdown->fence) != trimmed.length)
         return;
     markdown->fence = 0;
-    close_block(markdown);
+    markdown_close_block(markdown);
 }
 
-static void take_text(struct markdown *markdown, struct piece line)
+static void markdown_take_text(struct markdown *markdown, struct piece line)
 {
-    bool item = is_item(line);
-    if (markdown->gap && !goes_on(markdown, item || indent(line) >= 2))
-        close_block(markdown);
-    add_line(markdown, line, item ? LIST : TEXT);
+    bool item = markdown_is_item(line);
+    if (markdown->gap && !markdown_goes_on(markdown, item || indent(line) >= 2))
+        markdown_close_block(markdown);
+    markdown_add_line(markdown, line, item ? LIST : TEXT);
 }
 
-static void take_line(struct markdown *markdown, struct piece line)
+static void markdown_take_line(struct markdown *markdown, struct piece line)
 {
     struct piece text;
     unsigned level;
     if (!piece_trim(line).length) {
         markdown->gap = true;
     } else if ((level = atx_heading(line, &text))) {
-        close_block(markdown);
+        markdown_close_block(markdown);
         document_add_heading(markdown->document, level, text, markdown->lines.number);
     } else if ((level = setext_level(markdown, line))) {
         document_add_heading(markdown->document, level, markdown->block, markdown->block_line);
         markdown->block.at = NULL;
     } else if (is_rule(line)) {
-        close_block(markdown);
+        markdown_close_block(markdown);
     } else if (opens_fence(markdown, line)) {
-        if (!goes_on(markdown, indent(line) >= 2))
-            close_block(markdown);
-        add_line(markdown, line, CODE);
+        if (!markdown_goes_on(markdown, indent(line) >= 2))
+            markdown_close_block(markdown);
+        markdown_add_line(markdown, line, CODE);
     } else {
-        take_text(markdown, line);
+        markdown_take_text(markdown, line);
     }
 }
 
@@ -235,7 +235,7 @@ bool read_markdown(struct document *document, struct piece text, struct status *
         if (markdown.fence)
             take_fenced(&markdown, line);
         else
-            take_line(&markdown, line);
-    close_block(&markdown);
+            markdown_take_line(&markdown, line);
+    markdown_close_block(&markdown);
     return true;
 }

@@ -1,7 +1,7 @@
 /* PDF by pdftotext (poppler-utils) in a process of its own: parsers of PDF are large and are attacked often.
  *
- * The process is sealed (child/child.h), and bounded in memory, time of the processor, time and output. Its input is a
- * file in memory that no other process can open. A place is a page. A page's lines are joined to paragraphs: a line
+ * The process is isolated (child/child.h), and bounded in memory, time of the processor, time and output. Its input is
+ * a file in memory that no other process can open. A place is a page. A page's lines are joined to paragraphs: a line
  * that fills most of the width goes on in the next line. */
 #include "documents/pdf.h"
 
@@ -80,7 +80,7 @@ static bool pdf_spawn_reader(struct pdf *pdf, int input, struct status *st)
         .memory_max = MEMORY_MAX,
         .cpu_max_s = pdf_time_of(pdf->means) / 1000 + 1,
         .input = input,
-        .sealed = true,
+        .isolated = true,
     };
     struct status why = {0};
     if (child_user_find(NULL, &options.user, &why) && child_spawn(&options, &pdf->child, &why))

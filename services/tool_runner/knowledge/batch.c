@@ -59,7 +59,7 @@ bool batch_is_full(const struct batch *batch)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-static bool grow(struct batch *batch, void **array, size_t *room, size_t size)
+static bool batch_grow(struct batch *batch, void **array, size_t *room, size_t size)
 {
     size_t more = *room ? 2 * *room : SLOTS_MIN;
     void *grown = realloc(*array, more * size);
@@ -71,7 +71,7 @@ static bool grow(struct batch *batch, void **array, size_t *room, size_t size)
     return true;
 }
 
-static uint32_t hash_of(const char *text, size_t length)
+static uint32_t batch_hash_of(const char *text, size_t length)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
     for (size_t i = 0; i < length; i++)
@@ -79,7 +79,7 @@ static uint32_t hash_of(const char *text, size_t length)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-static void place(struct batch *batch, uint32_t index)
+static void batch_place(struct batch *batch, uint32_t index)
 {
     size_t slot = batch->terms[index].hash & (batch->slot_count - 1);
     while (batch->slots[slot])
@@ -88,18 +88,18 @@ static void place(struct batch *batch, uint32_t index)
 }
 
 /* Never more than half full. */
-static bool make_room(struct batch *batch)
+static bool batch_make_room(struct batch *batch)
 {
     if (batch->term_count == batch->term_room &&
-        !grow(batch, (void **)&batch->terms, &batch->term_room, sizeof *batch->terms))
+        !batch_grow(batch, (void **)&batch->terms, &batch->term_room, sizeof *batch->terms))
         return false;
     if (2 * (batch->term_count + 1) <= batch->slot_count)
         return true;
-    if (!grow(batch, (void **)&batch->slots, &batch->slot_count, sizeof *batch->slots))
+    if (!batch_grow(batch, (void **)&batch->slots, &batch->slot_count, sizeof *batch->slots))
         return false;
     memset(batch->slots, 0, batch->slot_count * sizeof *batch->slots);
     for (uint32_t i = 0; i < batch->term_count; i++)
-        place(batch, i);
+        batch_place(batch, i);
     return true;
 }
 
@@ -107,8 +107,8 @@ static bool make_room(struct batch *batch)
 
 static uint32_t find_term(struct batch *batch, const char *text, size_t length)
 {
-    uint32_t hash = hash_of(text, length);
-    if (!make_room(batch))
+    uint32_t hash = batch_hash_of(text, length);
+    if (!batch_make_room(batch))
         return NO_TERM;
     for (size_t slot = hash;; slot++) {
         uint32_t index = batch->slots[slot & (batch->slot_count - 1)];
@@ -124,7 +124,7 @@ static uint32_t find_term(struct batch *batch, const char *text, size_t length)
         return NO_TERM;
     uint32_t index = (uint32_t)batch->term_count++;
     batch->terms[index] = (struct batch_term){.text = kept, .length = (uint32_t)length, .hash = hash};
-    place(batch, index);
+    batch_place(batch, index);
     return index;
 }
 
@@ -138,7 +138,7 @@ static void add_posting(struct batch *batch, uint32_t index, uint32_t paragraph)
         return;
     }
     if (batch->posting_count == batch->posting_room &&
-        !grow(batch, (void **)&batch->postings, &batch->posting_room, sizeof *batch->postings))
+        !batch_grow(batch, (void **)&batch->postings, &batch->posting_room, sizeof *batch->postings))
         return;
     term->count++;
     term->paragraph = paragraph;
@@ -160,7 +160,7 @@ static void add_above(struct batch *batch, const char *text, enum latin_language
         if (index == NO_TERM || i < batch->above_count)
             continue;
         if (batch->above_count == batch->above_room &&
-            !grow(batch, (void **)&batch->above, &batch->above_room, sizeof *batch->above))
+            !batch_grow(batch, (void **)&batch->above, &batch->above_room, sizeof *batch->above))
             return;
         batch->above[batch->above_count++] = index;
     }
@@ -189,14 +189,14 @@ static unsigned add_paragraph(struct batch *batch, const struct paragraph *parag
         uint32_t index = find_term(batch, term.text, term.length);
         if (index != NO_TERM)
             add_posting(batch, index, number);
-        length += !term.weak;
+        length += !term.stop_word;
     }
     for (size_t i = 0; i < batch->above_count; i++)
         add_posting(batch, batch->above[i], number);
     return length < LENGTH_MAX ? length : LENGTH_MAX;
 }
 
-static unsigned kind_of(const struct paragraph *paragraph)
+static unsigned batch_kind_of(const struct paragraph *paragraph)
 {
     bool japanese = strcmp(words_language(paragraph->text, paragraph->length), "ja") == 0;
     bool number = words_has_number(paragraph->text, paragraph->length);
@@ -212,7 +212,7 @@ static void read_terms(struct batch *batch, struct batch_document *kept)
         if (paragraph->heading != batch->heading)
             read_above(batch, document, paragraph->heading);
         unsigned length = add_paragraph(batch, paragraph, batch->next++);
-        kept->lengths[i++] = (uint16_t)((length ? length : 1) | kind_of(paragraph));
+        kept->lengths[i++] = (uint16_t)((length ? length : 1) | batch_kind_of(paragraph));
         batch->bytes += paragraph->length + sizeof *paragraph;
     }
 }

@@ -23,8 +23,8 @@ static void print_headings(struct buffer *out, const struct heading *heading)
     buffer_print(out, heading->text);
 }
 
-static bool write_paragraph(struct sql *sql, int64_t id, int64_t document, const struct paragraph *paragraph,
-                            struct buffer *headings, struct status *st)
+static bool batch_write_paragraph(struct sql *sql, int64_t id, int64_t document, const struct paragraph *paragraph,
+                                  struct buffer *headings, struct status *st)
 {
     buffer_clear(headings);
     print_headings(headings, paragraph->heading);
@@ -37,8 +37,8 @@ static bool write_paragraph(struct sql *sql, int64_t id, int64_t document, const
     return sql_finish(sql, st);
 }
 
-static bool write_row(struct tables *tables, const struct collection *collection, const struct batch_document *kept,
-                      uint32_t first, int64_t bytes, struct status *st)
+static bool batch_write_row(struct tables *tables, const struct collection *collection,
+                            const struct batch_document *kept, uint32_t first, int64_t bytes, struct status *st)
 {
     struct sql *sql = tables_sql(tables, DOCUMENT_ADD, st);
     if (!sql)
@@ -62,7 +62,7 @@ static bool write_paragraphs(struct tables *tables, const struct collection *col
     if (!sql)
         return false;
     for (const struct paragraph *paragraph = kept->document.first; paragraph; paragraph = paragraph->next)
-        if (!write_paragraph(sql, id++, document, paragraph, headings, st))
+        if (!batch_write_paragraph(sql, id++, document, paragraph, headings, st))
             return false;
     return true;
 }
@@ -83,7 +83,7 @@ static bool write_document(struct tables *tables, struct collection *collection,
     collection->paragraphs += (int64_t)kept->document.count;
     collection->words += words;
     collection->bytes += bytes;
-    return write_row(tables, collection, kept, first, bytes, st) &&
+    return batch_write_row(tables, collection, kept, first, bytes, st) &&
            write_paragraphs(tables, collection, kept, first, headings, st);
 }
 

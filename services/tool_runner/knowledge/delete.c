@@ -32,7 +32,7 @@ static bool remove_path(struct deletion *deletion, struct tables *tables, struct
     return !kept.id || kept_remove(tables, collection, &kept, st);
 }
 
-static bool save(struct tables *tables, struct collection *collection, struct status *st)
+static bool delete_save(struct tables *tables, struct collection *collection, struct status *st)
 {
     collection->updated_ms = clock_wall_ns() / NS_PER_MS;
     return collection_save(tables, collection, st) && sql_commit(tables->file, st);
@@ -44,7 +44,7 @@ static bool remove_named(struct deletion *deletion, struct tables *tables, struc
     for (size_t i = 0; i < deletion->request->n_paths; i++)
         if (!remove_path(deletion, tables, collection, deletion->request->paths[i], st))
             return false;
-    return save(tables, collection, st);
+    return delete_save(tables, collection, st);
 }
 
 /* Paths of the first documents there still are. */
@@ -65,8 +65,8 @@ static bool list_some(struct tables *tables, int64_t collection, char **paths, s
     return step != SQL_FAILED;
 }
 
-static bool remove_some(struct deletion *deletion, struct tables *tables, struct collection *collection, bool *more,
-                        struct status *st)
+static bool delete_remove_some(struct deletion *deletion, struct tables *tables, struct collection *collection,
+                               bool *more, struct status *st)
 {
     char *paths[PIECE];
     size_t count;
@@ -76,7 +76,7 @@ static bool remove_some(struct deletion *deletion, struct tables *tables, struct
         removed = removed && remove_path(deletion, tables, collection, paths[i], st);
         free(paths[i]);
     }
-    return removed && save(tables, collection, st);
+    return removed && delete_save(tables, collection, st);
 }
 
 static bool clear_postings(struct tables *tables, int64_t collection, bool *more, struct status *st)
@@ -91,7 +91,7 @@ static bool clear_postings(struct tables *tables, int64_t collection, bool *more
     return cleared && sql_commit(tables->file, st);
 }
 
-static bool drop(struct tables *tables, int64_t collection, struct status *st)
+static bool delete_drop(struct tables *tables, int64_t collection, struct status *st)
 {
     struct sql *sql = tables_sql(tables, COLLECTION_DELETE, st);
     if (!sql)
@@ -105,15 +105,15 @@ static bool remove_all(struct deletion *deletion, struct tables *tables, struct 
 {
     bool more = true, good = true;
     while (good && more && !writer_stopped(&deletion->writer))
-        good = sql_begin(tables->file, st) && remove_some(deletion, tables, collection, &more, st);
+        good = sql_begin(tables->file, st) && delete_remove_some(deletion, tables, collection, &more, st);
     for (more = good; good && more && !writer_stopped(&deletion->writer);)
         good = sql_begin(tables->file, st) && clear_postings(tables, collection->id, &more, st);
     if (good && writer_stopped(&deletion->writer))
         return fail(st, CANCELLED, "the caller has left");
-    return good && sql_begin(tables->file, st) && drop(tables, collection->id, st);
+    return good && sql_begin(tables->file, st) && delete_drop(tables, collection->id, st);
 }
 
-static void run(struct writer *writer, struct tables *tables)
+static void delete_run(struct writer *writer, struct tables *tables)
 {
     struct deletion *deletion = (struct deletion *)writer;
     struct collection collection;
@@ -137,7 +137,7 @@ static void run(struct writer *writer, struct tables *tables)
 
 /* ---- in the loop ------------------------------------------------------------------------------------------------- */
 
-static void deleted(struct writer *writer)
+static void delete_deleted(struct writer *writer)
 {
     struct deletion *deletion = (struct deletion *)writer;
     Renga__V1__DeleteDocumentsResponse response = RENGA__V1__DELETE_DOCUMENTS_RESPONSE__INIT;
@@ -149,13 +149,13 @@ static void deleted(struct writer *writer)
     free(deletion);
 }
 
-static void caller_left(struct rpc_call *call, void *data)
+static void delete_caller_left(struct rpc_call *call, void *data)
 {
     struct deletion *deletion = data;
     atomic_store(&deletion->writer.stop, true);
 }
 
-static bool check(const Renga__V1__DeleteDocumentsRequest *request, struct status *st)
+static bool delete_check(const Renga__V1__DeleteDocumentsRequest *request, struct status *st)
 {
     if (request->n_paths > PATHS_MAX)
         return fail_field(st, "paths", "are %zu; at most %d are possible", request->n_paths, PATHS_MAX);
@@ -181,11 +181,11 @@ void knowledge_delete(struct knowledge *knowledge, struct rpc_call *call,
     deletion->call = call;
     deletion->request = request;
     deletion->reply = reply;
-    deletion->writer.run = run;
-    deletion->writer.ended = deleted;
-    if (check(request, &st) && writer_init(&deletion->writer, knowledge, call, request->collection, &st) &&
+    deletion->writer.run = delete_run;
+    deletion->writer.ended = delete_deleted;
+    if (delete_check(request, &st) && writer_init(&deletion->writer, knowledge, call, request->collection, &st) &&
         writer_start(&deletion->writer, &st)) {
-        rpc_call_on_cancel(call, caller_left, deletion);
+        rpc_call_on_cancel(call, delete_caller_left, deletion);
         return;
     }
     free(deletion);

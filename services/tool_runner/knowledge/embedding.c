@@ -1,6 +1,6 @@
 #include "knowledge/embedding.h"
 
-static void vectors_came(const Renga__V1__EmbedResponse *response, void *data)
+static void embedding_vectors_received(const Renga__V1__EmbedResponse *response, void *data)
 {
     struct rpc_client_call *call = data;
     struct embedding *embedding = call->owner;
@@ -9,7 +9,7 @@ static void vectors_came(const Renga__V1__EmbedResponse *response, void *data)
              embedding->count);
         response = NULL;
     }
-    embedding->came(embedding, response);
+    embedding->received(embedding, response);
 }
 
 void embedding_begin(struct embedding *embedding)
@@ -20,5 +20,6 @@ void embedding_begin(struct embedding *embedding)
     request.n_inputs = embedding->count;
     request.priority = embedding->priority;
     embedding->call.owner = embedding;
-    renga__v1__llm_gateway__embed(embedding->knowledge->gateway, &request, vectors_came, &embedding->call);
+    renga__v1__llm_gateway__embed(embedding->knowledge->gateway, &request, embedding_vectors_received,
+                                  &embedding->call);
 }

@@ -1,4 +1,4 @@
-/* Asking the gateway for vectors. Embedded in its owner until `came` has run. */
+/* Asking the gateway for vectors. Embedded in its owner until `received` has run. */
 #ifndef RENGA_TOOL_RUNNER_EMBEDDING_H
 #define RENGA_TOOL_RUNNER_EMBEDDING_H
 
@@ -13,7 +13,7 @@ struct embedding {
     size_t count;
     Renga__V1__Priority priority;
     /* In the loop, once. NULL where it failed; else as many vectors as inputs, until it returns. */
-    void (*came)(struct embedding *embedding, const Renga__V1__EmbedResponse *response);
+    void (*received)(struct embedding *embedding, const Renga__V1__EmbedResponse *response);
 };
 
 /* From inside the loop. */

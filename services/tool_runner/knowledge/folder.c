@@ -32,7 +32,7 @@ static int open_within(int folder, const char *path, int flags, uint64_t resolve
     return (int)fd;
 }
 
-static bool is_below(const char *path, const char *root)
+static bool folder_is_below(const char *path, const char *root)
 {
     size_t length = strlen(root);
     while (length > 1 && root[length - 1] == '/')
@@ -42,11 +42,11 @@ static bool is_below(const char *path, const char *root)
     return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-static bool is_allowed(const char *path, const char *const *roots, size_t count)
+static bool folder_is_allowed(const char *path, const char *const *roots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char *root = realpath(roots[i], NULL);
-        bool below = is_below(path, root ? root : roots[i]);
+        bool below = folder_is_below(path, root ? root : roots[i]);
         free(root);
         if (below)
             return true;
@@ -60,7 +60,7 @@ bool folder_open(struct folder *folder, const char *path, const char *const *roo
     *folder = (struct folder){.fd = -1};
     arena_init(&folder->arena, NULL, 0, NAMES_MAX);
     char *real = realpath(path, NULL);
-    bool allowed = is_allowed(real ? real : path, roots, root_count);
+    bool allowed = folder_is_allowed(real ? real : path, roots, root_count);
     if (allowed && real)
         folder->fd = open_within(AT_FDCWD, real, O_DIRECTORY | O_RDONLY | O_CLOEXEC, RESOLVE_NO_SYMLINKS);
     free(real);
@@ -110,7 +110,7 @@ static bool add_path(struct folder *folder, char *path, struct status *st)
     return true;
 }
 
-static unsigned char type_of(int fd, const struct dirent *entry)
+static unsigned char folder_type_of(int fd, const struct dirent *entry)
 {
     struct stat stat;
     if (entry->d_type != DT_UNKNOWN)
@@ -124,7 +124,7 @@ static bool take_entry(struct listing *listing, int fd, const char *above, const
                        struct status *st)
 {
     struct folder *folder = listing->folder;
-    unsigned char type = type_of(fd, entry);
+    unsigned char type = folder_type_of(fd, entry);
     size_t length = strlen(above) + 1 + strlen(entry->d_name);
     if (entry->d_name[0] == '.' || (type != DT_DIR && type != DT_REG && type != DT_LNK))
         return true;

@@ -40,7 +40,7 @@ static void list_skipped(const struct indexing_progress *shown, Renga__V1__Degra
     }
 }
 
-static void tell(struct index_call *index, bool done)
+static void index_tell(struct index_call *index, bool done)
 {
     Renga__V1__IndexDocumentsProgress message = RENGA__V1__INDEX_DOCUMENTS_PROGRESS__INIT;
     Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
@@ -67,10 +67,10 @@ static void tell(struct index_call *index, bool done)
 
 static void time_to_tell(struct timer *timer)
 {
-    struct index_call *index = OWNER_OF(timer, struct index_call, timer);
+    struct index_call *index = CONTAINER_OF(timer, struct index_call, timer);
     struct rpc_call *call = index->indexing.call;
     if (!rpc_call_cancelled(call) && rpc_call_writable(call))
-        tell(index, false);
+        index_tell(index, false);
     loop_arm_after(index->indexing.writer.loop, timer, TELL_MS);
 }
 
@@ -88,7 +88,7 @@ static void indexed(struct writer *writer)
     struct rpc_call *call = index->indexing.call;
     loop_disarm(writer->loop, &index->timer);
     if (writer->status.code == OK) {
-        tell(index, true);
+        index_tell(index, true);
         index->reply(NULL, call);
     } else {
         rpc_fail(call, &writer->status);
@@ -96,7 +96,7 @@ static void indexed(struct writer *writer)
     index_free(index);
 }
 
-static void caller_left(struct rpc_call *call, void *data)
+static void index_caller_left(struct rpc_call *call, void *data)
 {
     struct index_call *index = data;
     atomic_store(&index->indexing.writer.stop, true);
@@ -133,7 +133,7 @@ static bool check_documents(const Renga__V1__InlineDocuments *documents, struct 
            fail_field(st, "documents", "have %zu bytes together; at most %zu are possible", bytes, INLINE_BYTES_MAX);
 }
 
-static bool check(const Renga__V1__IndexDocumentsRequest *request, struct status *st)
+static bool index_check(const Renga__V1__IndexDocumentsRequest *request, struct status *st)
 {
     switch (request->source_case) {
     case RENGA__V1__INDEX_DOCUMENTS_REQUEST__SOURCE_FOLDER:
@@ -164,9 +164,9 @@ void knowledge_index(struct knowledge *knowledge, struct rpc_call *call,
     indexing->writer.ended = indexed;
     index->reply = reply;
     index->timer.expired = time_to_tell;
-    if (check(request, &st) && writer_init(&indexing->writer, knowledge, call, request->collection, &st) &&
+    if (index_check(request, &st) && writer_init(&indexing->writer, knowledge, call, request->collection, &st) &&
         writer_start(&indexing->writer, &st)) {
-        rpc_call_on_cancel(call, caller_left, index);
+        rpc_call_on_cancel(call, index_caller_left, index);
         loop_arm_after(indexing->writer.loop, &index->timer, TELL_MS);
         return;
     }

@@ -45,7 +45,8 @@ static bool files_found(void *data, size_t files)
     return !writer_stopped(&indexing->writer);
 }
 
-static void count(struct indexing *indexing, int64_t done, int64_t unchanged, int64_t removed, int64_t paragraphs)
+static void indexing_count(struct indexing *indexing, int64_t done, int64_t unchanged, int64_t removed,
+                           int64_t paragraphs)
 {
     pthread_mutex_lock(&indexing->lock);
     indexing->progress.files_done += done;
@@ -75,7 +76,7 @@ static bool within_quota(struct indexing *indexing, struct status *st)
                 (long long)used, (long long)quota);
 }
 
-static bool write_batch(struct indexing *indexing, struct status *st)
+static bool indexing_write_batch(struct indexing *indexing, struct status *st)
 {
     struct collection *collection = &indexing->collection;
     collection->updated_ms = clock_wall_ns() / NS_PER_MS;
@@ -90,13 +91,13 @@ bool indexing_flush(struct indexing *indexing, struct status *st)
     if (!indexing->batch.document_count && !indexing->batch.exhausted)
         return true;
     int64_t paragraphs = (int64_t)indexing->batch.next - indexing->collection.next;
-    if (!write_batch(indexing, st)) {
+    if (!indexing_write_batch(indexing, st)) {
         sql_rollback(indexing->tables->file);
         indexing->collection = before;
         return false;
     }
     indexing->collection.generation++;
-    count(indexing, indexing->read, 0, 0, paragraphs);
+    indexing_count(indexing, indexing->read, 0, 0, paragraphs);
     indexing->read = 0;
     batch_clear(&indexing->batch, (uint32_t)indexing->collection.next);
     return true;
@@ -110,7 +111,7 @@ static bool flush_when_full(struct indexing *indexing, struct status *st)
 
 /* ---- one document ------------------------------------------------------------------------------------------------ */
 
-static bool hash_of(Renga__V1__DocumentFormat format, const void *bytes, size_t size, uint8_t hash[HASH_SIZE])
+static bool indexing_hash_of(Renga__V1__DocumentFormat format, const void *bytes, size_t size, uint8_t hash[HASH_SIZE])
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     char form = (char)format, words = WORDS_VERSION; /* other terms than before: to be indexed again */
@@ -155,13 +156,14 @@ static bool index_bytes(struct indexing *indexing, const char *path, Renga__V1__
     struct status why = {0};
     struct kept kept;
     uint8_t hash[HASH_SIZE];
-    if (!kept_find(indexing->tables, indexing->collection.id, path, &kept, st) || !hash_of(format, bytes, size, hash)) {
+    if (!kept_find(indexing->tables, indexing->collection.id, path, &kept, st) ||
+        !indexing_hash_of(format, bytes, size, hash)) {
         free(bytes);
         return st->code == OK ? fail(st, INTERNAL, "a document could not be hashed") : false;
     }
     if (kept.id && !indexing->request->rebuild && memcmp(kept.hash, hash, HASH_SIZE) == 0) {
         free(bytes);
-        count(indexing, 1, 1, 0, 0);
+        indexing_count(indexing, 1, 1, 0, 0);
         return true;
     }
     *skipped = !take_document(indexing, path, format, hash, bytes, size, &why);
@@ -232,7 +234,7 @@ struct gone {
     bool more;
 };
 
-static bool is_there(const struct folder *folder, struct gone *gone, const char *path)
+static bool indexing_is_there(const struct folder *folder, struct gone *gone, const char *path)
 {
     for (; gone->at < folder->count; gone->at++) {
         const char *listed = folder->paths[gone->at];
@@ -258,7 +260,7 @@ static bool find_gone(struct indexing *indexing, struct gone *gone, struct statu
     for (gone->count = 0; gone->count < REMOVED_PIECE && (step = sql_step(sql, st)) == SQL_ROW;) {
         const char *path = sql_text(sql, 0);
         snprintf(gone->after, sizeof gone->after, "%s", path);
-        if (is_there(&indexing->folder, gone, path))
+        if (indexing_is_there(&indexing->folder, gone, path))
             continue;
         if (!(gone->paths[gone->count] = strdup(path)))
             break;
@@ -269,7 +271,7 @@ static bool find_gone(struct indexing *indexing, struct gone *gone, struct statu
     return step != SQL_FAILED;
 }
 
-static bool remove_some(struct indexing *indexing, const struct gone *gone, struct status *st)
+static bool indexing_remove_some(struct indexing *indexing, const struct gone *gone, struct status *st)
 {
     struct collection *collection = &indexing->collection;
     struct kept kept;
@@ -288,10 +290,10 @@ static bool remove_gone(struct indexing *indexing, struct status *st)
     struct gone gone = {.more = true};
     bool removed = true;
     while (removed && gone.more && !writer_stopped(&indexing->writer)) {
-        removed = find_gone(indexing, &gone, st) && (!gone.count || remove_some(indexing, &gone, st));
+        removed = find_gone(indexing, &gone, st) && (!gone.count || indexing_remove_some(indexing, &gone, st));
         sql_rollback(indexing->tables->file);
         if (removed)
-            count(indexing, 0, 0, (int64_t)gone.count, 0);
+            indexing_count(indexing, 0, 0, (int64_t)gone.count, 0);
         while (gone.count)
             free(gone.paths[--gone.count]);
     }
@@ -312,7 +314,7 @@ static bool open_collection(struct indexing *indexing, struct status *st)
     return made;
 }
 
-static bool index_folder(struct indexing *indexing, struct status *st)
+static bool indexing_index_folder(struct indexing *indexing, struct status *st)
 {
     const struct knowledge *knowledge = indexing->writer.knowledge;
     return folder_open(&indexing->folder, indexing->request->folder, knowledge->roots, knowledge->root_count, st) &&
@@ -325,10 +327,10 @@ static bool index_sent(struct indexing *indexing, struct status *st)
     return open_collection(indexing, st) && index_inline(indexing, st) && indexing_flush(indexing, st);
 }
 
-static bool index_all(struct indexing *indexing, struct status *st)
+static bool indexing_index_all(struct indexing *indexing, struct status *st)
 {
     bool in_folder = indexing->request->source_case == RENGA__V1__INDEX_DOCUMENTS_REQUEST__SOURCE_FOLDER;
-    if (!(in_folder ? index_folder : index_sent)(indexing, st))
+    if (!(in_folder ? indexing_index_folder : index_sent)(indexing, st))
         return false;
     show_file(indexing, "");
     struct collection *collection = &indexing->collection;
@@ -346,7 +348,7 @@ void indexing_run(struct writer *writer, struct tables *tables)
     indexing->folder.fd = -1;
     arena_init(&indexing->folder.arena, NULL, 0, 0);
     batch_init(&indexing->batch, 0);
-    if (index_all(indexing, st) && writer_stopped(writer))
+    if (indexing_index_all(indexing, st) && writer_stopped(writer))
         fail(st, CANCELLED, "the caller has left; what was told as done stays");
     batch_fini(&indexing->batch);
     folder_close(&indexing->folder);

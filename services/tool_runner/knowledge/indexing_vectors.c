@@ -59,7 +59,7 @@ static bool keep_vectors(struct asking *asking, const Renga__V1__EmbedResponse *
     return !bare->piece.failed || fail(st, RESOURCE_EXHAUSTED, "no memory for the vectors of a document");
 }
 
-static void vectors_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
+static void indexing_vectors_received(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
 {
     struct asking *asking = (struct asking *)embedding;
     if (response) {
@@ -71,7 +71,7 @@ static void vectors_came(struct embedding *embedding, const Renga__V1__EmbedResp
     sem_post(&asking->answered);
 }
 
-static void begin(struct work *work)
+static void indexing_vectors_begin(struct work *work)
 {
     struct embedding *embedding = (struct embedding *)work;
     struct asking *asking = (struct asking *)embedding;
@@ -81,19 +81,20 @@ static void begin(struct work *work)
 }
 
 /* Waits. The call above hands on that its caller has left. */
-static bool ask(struct indexing *indexing, struct bare *bare, const char *const *texts, size_t count, struct status *st)
+static bool indexing_vectors_ask(struct indexing *indexing, struct bare *bare, const char *const *texts, size_t count,
+                                 struct status *st)
 {
     struct asking *asking = calloc(1, sizeof *asking);
     if (!asking)
         return fail(st, RESOURCE_EXHAUSTED, "no memory to ask for vectors");
     asking->indexing = indexing;
     asking->bare = bare;
-    asking->embedding.work.run = begin;
+    asking->embedding.work.run = indexing_vectors_begin;
     asking->embedding.knowledge = indexing->writer.knowledge;
     asking->embedding.inputs = texts;
     asking->embedding.count = count;
     asking->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_BATCH;
-    asking->embedding.came = vectors_came;
+    asking->embedding.received = indexing_vectors_received;
     sem_init(&asking->answered, 0, 0);
     loop_post(indexing->writer.loop, &asking->embedding.work);
     while (sem_wait(&asking->answered) != 0)
@@ -109,8 +110,8 @@ static bool ask(struct indexing *indexing, struct bare *bare, const char *const 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 /* Headings and text of the next paragraphs, as one text each. */
-static size_t read_texts(struct indexing *indexing, const struct bare *bare, struct arena *arena, const char **texts,
-                         struct status *st)
+static size_t indexing_vectors_read_texts(struct indexing *indexing, const struct bare *bare, struct arena *arena,
+                                          const char **texts, struct status *st)
 {
     struct sql *sql = tables_sql(indexing->tables, PARAGRAPH_RANGE, st);
     size_t count = 0, bytes = 0;
@@ -140,9 +141,9 @@ static bool ask_some(struct indexing *indexing, struct bare *bare, struct status
     struct arena arena;
     const char *texts[TEXTS_MAX];
     arena_init(&arena, NULL, 0, 4 * BYTES_MAX);
-    size_t count = read_texts(indexing, bare, &arena, texts, st);
+    size_t count = indexing_vectors_read_texts(indexing, bare, &arena, texts, st);
     bool asked =
-        count ? ask(indexing, bare, texts, count, st)
+        count ? indexing_vectors_ask(indexing, bare, texts, count, st)
               : st->code == OK && fail(st, DATA_LOSS, "collection '%s': a document has fewer paragraphs than it says",
                                        indexing->collection.name);
     arena_fini(&arena);

@@ -1,6 +1,6 @@
 #include "knowledge/knowledge_priv.h"
 
-#include "base/config.h"
+#include "config/config.h"
 #include "daemon/service.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 
@@ -25,7 +25,7 @@ bool check_collection(const char *field, const char *name, struct status *st)
 }
 
 /* A store of the process's own where none is to outlive it. */
-static char *path_of(const struct config *config, const void *owner)
+static char *knowledge_path_of(const struct config *config, const void *owner)
 {
     const char *path = config_string(config, "tool_runner.store");
     char *own = NULL;
@@ -61,7 +61,7 @@ struct knowledge *knowledge_create(const struct service_context *context, struct
         return NULL;
     }
     pthread_mutex_init(&knowledge->lock, NULL);
-    knowledge->path = path_of(context->config, knowledge);
+    knowledge->path = knowledge_path_of(context->config, knowledge);
     knowledge->roots = config_list(context->config, "tool_runner.roots", &knowledge->root_count);
     knowledge->pdf_program = config_string(context->config, "tool_runner.pdf_program");
     knowledge->pdf_time_ms = config_duration_ms(context->config, "tool_runner.pdf_time");

@@ -1,6 +1,6 @@
 #include "knowledge/knowledge_sqlite.h"
 
-#include "store/sqlite_seal.h"
+#include "store/sqlite/checksum.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_MS    20000 /* patience with another connection that writes: a batch takes a second or two */
+#define BUSY_MS    20000 /* longest wait for another connection that writes: a batch takes a second or two */
 #define STEPS      4000  /* of SQLite's machine between two questions whether to stop */
 #define PATH_ROOM  4096
 #define MEMORY_MAX (INT64_C(512) << 20) /* bytes of a database that is no file */
@@ -23,7 +23,7 @@
 #define SHRINK_LEAST       64  /* free pages that are worth the work */
 #define SHRINK_SHARE       16  /* ... and one in so many pages */
 #define SHRINK_WHOLE_SHARE 4   /* a file of an earlier release is written anew when one in so many pages is left */
-#define SHRINK_BUSY_MS     200 /* patience with a reader */
+#define SHRINK_BUSY_MS     200 /* longest wait for a reader */
 #define SHRINK_STEP        "PRAGMA incremental_vacuum(256)"
 #define SHARED_NAME        "file:/renga-knowledge-%s?vfs=memdb"
 #define CONNECT_FLAGS      (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
@@ -35,7 +35,7 @@ struct sql_file {
 };
 
 /* For a failure that the connection has just had. */
-static bool failed(sqlite3 *sqlite, struct status *st)
+static bool knowledge_sqlite_failed(sqlite3 *sqlite, struct status *st)
 {
     switch (sqlite3_errcode(sqlite)) {
     case SQLITE_INTERRUPT:
@@ -51,35 +51,35 @@ static bool failed(sqlite3 *sqlite, struct status *st)
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 /* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
-static void make_private(const char *path)
+static void knowledge_sqlite_make_private(const char *path)
 {
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (fd >= 0)
         close(fd);
 }
 
-static bool connect_memory(struct sql_file *file, const char *name, struct status *st)
+static bool knowledge_sqlite_connect_memory(struct sql_file *file, const char *name, struct status *st)
 {
     char uri[PATH_ROOM];
     sqlite3_int64 most = MEMORY_MAX;
     snprintf(uri, sizeof uri, SHARED_NAME, name);
     if (sqlite3_open_v2(uri, &file->sqlite, CONNECT_FLAGS | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
-        return failed(file->sqlite, st);
+        return knowledge_sqlite_failed(file->sqlite, st);
     sqlite3_file_control(file->sqlite, "main", SQLITE_FCNTL_SIZE_LIMIT, &most);
     sqlite3_busy_timeout(file->sqlite, BUSY_MS);
     return sql_run(file, PAGES, st);
 }
 
-static bool connect_file(struct sql_file *file, const char *path, struct status *st)
+static bool knowledge_sqlite_connect_file(struct sql_file *file, const char *path, struct status *st)
 {
-    make_private(path);
+    knowledge_sqlite_make_private(path);
     if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
-        return failed(file->sqlite, st);
+        return knowledge_sqlite_failed(file->sqlite, st);
     sqlite3_busy_timeout(file->sqlite, BUSY_MS);
     return sql_run(file, FILE_PRAGMAS, st);
 }
 
-static bool read_version(struct sql_file *file, int64_t *version, struct status *st)
+static bool knowledge_sqlite_read_version(struct sql_file *file, int64_t *version, struct status *st)
 {
     struct sql *sql = sql_prepare(file, "PRAGMA user_version", st);
     bool read = sql && sql_step(sql, st) == SQL_ROW;
@@ -93,7 +93,7 @@ static bool make_tables(struct sql_file *file, const struct sql_plan *plan, stru
     char text[64];
     int64_t version;
     snprintf(text, sizeof text, "PRAGMA user_version = %d", plan->version);
-    if (!sql_begin(file, st) || !read_version(file, &version, st))
+    if (!sql_begin(file, st) || !knowledge_sqlite_read_version(file, &version, st))
         return false;
     if (version == 0 && !sql_run(file, plan->tables, st))
         return false;
@@ -104,10 +104,10 @@ static bool make_tables(struct sql_file *file, const struct sql_plan *plan, stru
 }
 
 /* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
-static bool migrate(struct sql_file *file, const struct sql_plan *plan, struct status *st)
+static bool knowledge_sqlite_migrate(struct sql_file *file, const struct sql_plan *plan, struct status *st)
 {
     int64_t version;
-    if (!read_version(file, &version, st))
+    if (!knowledge_sqlite_read_version(file, &version, st))
         return false;
     if (version > plan->version)
         return fail(st, FAILED_PRECONDITION,
@@ -130,10 +130,11 @@ struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct 
     }
     size_t scheme = strlen(SQL_MEMORY);
     bool in_memory = strncmp(path, SQL_MEMORY, scheme) == 0;
-    bool connected = in_memory ? connect_memory(file, path + scheme, st) : connect_file(file, path, st);
-    if (connected && !sqlite_seal_register(file->sqlite))
-        connected = failed(file->sqlite, st);
-    if (!connected || !migrate(file, plan, st))
+    bool connected = in_memory ? knowledge_sqlite_connect_memory(file, path + scheme, st)
+                               : knowledge_sqlite_connect_file(file, path, st);
+    if (connected && !sqlite_checksum_register(file->sqlite))
+        connected = knowledge_sqlite_failed(file->sqlite, st);
+    if (!connected || !knowledge_sqlite_migrate(file, plan, st))
         sql_close(&file);
     return file;
 }
@@ -151,7 +152,7 @@ void sql_close(struct sql_file **file)
 
 bool sql_run(struct sql_file *file, const char *text, struct status *st)
 {
-    return sqlite3_exec(file->sqlite, text, NULL, NULL, NULL) == SQLITE_OK || failed(file->sqlite, st);
+    return sqlite3_exec(file->sqlite, text, NULL, NULL, NULL) == SQLITE_OK || knowledge_sqlite_failed(file->sqlite, st);
 }
 
 bool sql_begin(struct sql_file *file, struct status *st)
@@ -170,7 +171,7 @@ void sql_rollback(struct sql_file *file)
         sqlite3_exec(file->sqlite, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static int asked_to_stop(void *data)
+static int knowledge_sqlite_asked_to_stop(void *data)
 {
     struct sql_file *file = data;
     return file->stop(file->stop_data);
@@ -180,7 +181,7 @@ void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data)
 {
     file->stop = stop;
     file->stop_data = data;
-    sqlite3_progress_handler(file->sqlite, STEPS, stop ? asked_to_stop : NULL, file);
+    sqlite3_progress_handler(file->sqlite, STEPS, stop ? knowledge_sqlite_asked_to_stop : NULL, file);
 }
 
 /* ---- free pages -------------------------------------------------------------------------------------------------- */
@@ -226,7 +227,7 @@ bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, str
 /* ---- statements -------------------------------------------------------------------------------------------------- */
 
 /* A statement is SQLite's own under another name. */
-static sqlite3_stmt *of(struct sql *sql)
+static sqlite3_stmt *knowledge_sqlite_of(struct sql *sql)
 {
     return (sqlite3_stmt *)sql;
 }
@@ -235,24 +236,24 @@ struct sql *sql_prepare(struct sql_file *file, const char *text, struct status *
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v3(file->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
-        failed(file->sqlite, st);
+        knowledge_sqlite_failed(file->sqlite, st);
     return (struct sql *)statement;
 }
 
 void sql_finalize(struct sql **sql)
 {
-    sqlite3_finalize(of(*sql));
+    sqlite3_finalize(knowledge_sqlite_of(*sql));
     *sql = NULL;
 }
 
 void sql_bind(struct sql *sql, int parameter, int64_t value)
 {
-    sqlite3_bind_int64(of(sql), parameter, value);
+    sqlite3_bind_int64(knowledge_sqlite_of(sql), parameter, value);
 }
 
 void sql_bind_text(struct sql *sql, int parameter, const char *text, size_t length)
 {
-    sqlite3_bind_text(of(sql), parameter, text, (int)length, SQLITE_STATIC);
+    sqlite3_bind_text(knowledge_sqlite_of(sql), parameter, text, (int)length, SQLITE_STATIC);
 }
 
 void sql_bind_string(struct sql *sql, int parameter, const char *text)
@@ -262,25 +263,25 @@ void sql_bind_string(struct sql *sql, int parameter, const char *text)
 
 void sql_bind_bytes(struct sql *sql, int parameter, const void *bytes, size_t size)
 {
-    sqlite3_bind_blob(of(sql), parameter, bytes, (int)size, SQLITE_STATIC);
+    sqlite3_bind_blob(knowledge_sqlite_of(sql), parameter, bytes, (int)size, SQLITE_STATIC);
 }
 
 enum sql_step sql_step(struct sql *sql, struct status *st)
 {
-    switch (sqlite3_step(of(sql))) {
+    switch (sqlite3_step(knowledge_sqlite_of(sql))) {
     case SQLITE_ROW:
         return SQL_ROW;
     case SQLITE_DONE:
         return SQL_DONE;
     default:
-        failed(sqlite3_db_handle(of(sql)), st);
+        knowledge_sqlite_failed(sqlite3_db_handle(knowledge_sqlite_of(sql)), st);
         return SQL_FAILED;
     }
 }
 
 void sql_reset(struct sql *sql)
 {
-    sqlite3_reset(of(sql));
+    sqlite3_reset(knowledge_sqlite_of(sql));
 }
 
 bool sql_finish(struct sql *sql, struct status *st)
@@ -295,19 +296,19 @@ bool sql_finish(struct sql *sql, struct status *st)
 
 int64_t sql_number(struct sql *sql, int column)
 {
-    return sqlite3_column_int64(of(sql), column);
+    return sqlite3_column_int64(knowledge_sqlite_of(sql), column);
 }
 
 const char *sql_text(struct sql *sql, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(of(sql), column);
+    const char *text = (const char *)sqlite3_column_text(knowledge_sqlite_of(sql), column);
     return text ? text : "";
 }
 
 const void *sql_bytes(struct sql *sql, int column, size_t *size)
 {
-    const void *bytes = sqlite3_column_blob(of(sql), column);
-    *size = (size_t)sqlite3_column_bytes(of(sql), column);
+    const void *bytes = sqlite3_column_blob(knowledge_sqlite_of(sql), column);
+    *size = (size_t)sqlite3_column_bytes(knowledge_sqlite_of(sql), column);
     return bytes;
 }
 

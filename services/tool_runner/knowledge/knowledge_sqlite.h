@@ -22,7 +22,7 @@ struct sql_plan {
 #define SQL_MEMORY "memory:" /* a path that begins so is no file; the same name is the same database */
 
 /* Created if it is absent, readable for its owner alone. Committed is on disk (WAL, synchronous FULL). UNAVAILABLE
- * if the file cannot be opened or is no database. Statements have `seal_of` (store/sqlite_seal.h). */
+ * if the file cannot be opened or is no database. Statements have `seal_of` (store/sqlite/checksum.h). */
 struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st);
 void sql_close(struct sql_file **file);
 

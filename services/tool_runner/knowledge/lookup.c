@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "knowledge/vectors.h"
-#include "run/show.h"
+#include "run/span_content.h"
 #include "telemetry/spans.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void lookup_end_span(struct lookup *lookup, const struct status *st)
         span_string(lookup->span, "error.type", status_code_name((int)st->code));
         span_error(lookup->span, status_code_name((int)st->code));
     } else if (lookup->knowledge->shows_content) {
-        tool_show_hits(lookup->span, lookup->hits, lookup->hit_count);
+        tool_span_hits(lookup->span, lookup->hits, lookup->hit_count);
     }
     span_end(&lookup->span);
 }
@@ -68,7 +68,7 @@ static void read_ended(struct reading *reading)
     lookup_end(lookup);
 }
 
-static bool start_reading(struct lookup *lookup, struct status *st)
+static bool lookup_start_reading(struct lookup *lookup, struct status *st)
 {
     lookup->reading.ended = read_ended;
     return reading_start(lookup->knowledge->readers, &lookup->reading, st);
@@ -90,9 +90,9 @@ static void take_vector(struct lookup *lookup, const Renga__V1__EmbedResponse *r
         lookup->vector = NULL;
 }
 
-static void vector_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
+static void vector_received(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
 {
-    struct lookup *lookup = OWNER_OF(embedding, struct lookup, embedding);
+    struct lookup *lookup = CONTAINER_OF(embedding, struct lookup, embedding);
     struct status *st = &embedding->call.status;
     lookup->embeds = false;
     if (response)
@@ -101,7 +101,7 @@ static void vector_came(struct embedding *embedding, const Renga__V1__EmbedRespo
         lookup_degrade(lookup, "vectors", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, (int)st->code,
                        st->text);
     bool failed = !response && (lookup->mode == RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR || st->code == CANCELLED);
-    if (!failed && start_reading(lookup, &lookup->status))
+    if (!failed && lookup_start_reading(lookup, &lookup->status))
         return;
     if (failed)
         lookup->status = *st;
@@ -116,7 +116,7 @@ static void begin_embedding(struct lookup *lookup, const struct lookup_place *pl
     lookup->embedding.inputs = &lookup->query;
     lookup->embedding.count = 1;
     lookup->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    lookup->embedding.came = vector_came;
+    lookup->embedding.received = vector_received;
     rpc_client_call_init(call, place->loop, place->parent);
     call->trace = lookup->span ? &lookup->trace : place->trace;
     call->principal = place->principal;
@@ -127,7 +127,7 @@ static void begin_embedding(struct lookup *lookup, const struct lookup_place *pl
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-static bool check(const struct lookup *lookup, struct status *st)
+static bool lookup_check(const struct lookup *lookup, struct status *st)
 {
     size_t length = strlen(lookup->query);
     if (strspn(lookup->query, " \t\r\n") == length)
@@ -160,13 +160,13 @@ static void lookup_begin_span(struct lookup *lookup, const struct lookup_place *
     span_string(lookup->span, "gen_ai.operation.name", "retrieval");
     span_string(lookup->span, "gen_ai.data_source.id", "knowledge");
     if (lookup->knowledge->shows_content && lookup->span)
-        tool_show_text(lookup->span, "input.value", lookup->query);
+        tool_span_text(lookup->span, "input.value", lookup->query);
 }
 
 bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struct status *st)
 {
     int64_t longest_ns = clock_now_ns() + LOOKUP_MS * NS_PER_MS;
-    if (!check(lookup, st) || !reading_of(&lookup->reading, lookup->knowledge, place->principal, st))
+    if (!lookup_check(lookup, st) || !reading_of(&lookup->reading, lookup->knowledge, place->principal, st))
         return false;
     if (lookup->limit == 0)
         lookup->limit = LOOKUP_LIMIT;
@@ -177,7 +177,7 @@ bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struc
         begin_embedding(lookup, place);
         return true;
     }
-    if (start_reading(lookup, st))
+    if (lookup_start_reading(lookup, st))
         return true;
     lookup_end_span(lookup, st);
     return false;

@@ -87,7 +87,7 @@ static bool rank_words(struct lookup *lookup, struct reading_state *state, struc
 static bool rank_vectors(struct lookup *lookup, struct reading_state *state, struct found *found, struct ranked *ranked,
                          size_t room, size_t *count, struct status *st)
 {
-    size_t strange = 0, damaged = 0;
+    size_t unusable = 0, damaged = 0;
     int64_t missing = 0;
     for (size_t i = 0; i < found->collection_count; i++) {
         const struct collection *collection = &found->collections[i];
@@ -95,13 +95,13 @@ static bool rank_vectors(struct lookup *lookup, struct reading_state *state, str
         bool same = strcmp(collection->model, lookup->knowledge->embedding_model) == 0;
         missing += collection->paragraphs - (same ? collection->vectors : 0);
         if (!lengths || (same && !vectors_rank(&state->tables, collection, lookup->vector, lengths, lookup->answers,
-                                               ranked, room, count, &strange, &damaged, st)))
+                                               ranked, room, count, &unusable, &damaged, st)))
             return false;
         if (damaged > 0)
             found->query.damaged_in = collection->name;
     }
     found->query.damaged += damaged;
-    if (missing > 0 || strange > 0)
+    if (missing > 0 || unusable > 0)
         lookup_degrade(lookup, "vectors", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, 0,
                        "some paragraphs have no vectors of the embedding model yet; index the collection again");
     return true;
@@ -134,7 +134,8 @@ static void fuse(struct found *found, const struct ranked *nearest, size_t neare
     found->count = count;
 }
 
-static bool rank_all(struct lookup *lookup, struct reading_state *state, struct found *found, struct status *st)
+static bool lookup_read_rank_all(struct lookup *lookup, struct reading_state *state, struct found *found,
+                                 struct status *st)
 {
     struct ranked nearest[FUSED_MAX];
     size_t nearest_count = 0, room = (size_t)lookup->limit;
@@ -159,7 +160,7 @@ static bool rank_all(struct lookup *lookup, struct reading_state *state, struct 
 
 /* ---- hits -------------------------------------------------------------------------------------------------------- */
 
-static char *keep(struct arena *arena, const char *text, size_t room)
+static char *lookup_read_keep(struct arena *arena, const char *text, size_t room)
 {
     return arena_strndup(arena, text, text_cut(text, strlen(text), room));
 }
@@ -179,12 +180,12 @@ static void split_headings(struct arena *arena, const char *headings, Renga__V1_
 static void read_hit(struct lookup *lookup, struct sql *sql, const struct found *found, Renga__V1__SearchHit *hit)
 {
     struct arena *arena = &lookup->arena;
-    hit->uri = keep(arena, sql_text(sql, 0), URI_MAX);
-    hit->title = keep(arena, sql_text(sql, 1), DOCUMENT_TITLE_MAX);
+    hit->uri = lookup_read_keep(arena, sql_text(sql, 0), URI_MAX);
+    hit->title = lookup_read_keep(arena, sql_text(sql, 1), DOCUMENT_TITLE_MAX);
     split_headings(arena, sql_text(sql, 2), hit);
     hit->line_from = (int32_t)sql_number(sql, 3);
     hit->line_to = (int32_t)sql_number(sql, 4);
-    hit->snippet = keep(arena, sql_text(sql, 5), SNIPPET_MAX);
+    hit->snippet = lookup_read_keep(arena, sql_text(sql, 5), SNIPPET_MAX);
     struct span quote = hit->snippet ? quote_find(hit->snippet, strlen(hit->snippet), &found->query) : (struct span){0};
     size_t size = text_cut(hit->snippet ? hit->snippet + quote.begin : "", quote.end - quote.begin, QUOTE_MAX);
     hit->quote = size ? arena_strndup(arena, hit->snippet + quote.begin, size) : hit->quote;
@@ -274,7 +275,7 @@ bool lookup_read(struct reading *reading, struct reading_state *state, struct st
         return false;
     if (!words_has_content(lookup->query, strlen(lookup->query)))
         return true; /* "the of and" asks for nothing */
-    if (!rank_all(lookup, state, found, st))
+    if (!lookup_read_rank_all(lookup, state, found, st))
         return false;
     if (found->query.damaged > 0)
         tell_damaged_index(lookup, &found->query);

@@ -1,6 +1,6 @@
 #include "knowledge/postings.h"
 
-static size_t write_number(uint8_t *out, uint64_t number)
+static size_t postings_write_number(uint8_t *out, uint64_t number)
 {
     size_t size = 0;
     for (; number >= 0x80; number >>= 7)
@@ -13,8 +13,8 @@ static size_t write_number(uint8_t *out, uint64_t number)
 size_t posting_write(uint8_t *out, uint32_t previous, struct posting posting)
 {
     uint64_t more = posting.times > 1;
-    size_t size = write_number(out, (uint64_t)(posting.paragraph - previous) << 1 | more);
-    return more ? size + write_number(out + size, posting.times) : size;
+    size_t size = postings_write_number(out, (uint64_t)(posting.paragraph - previous) << 1 | more);
+    return more ? size + postings_write_number(out + size, posting.times) : size;
 }
 
 bool postings_number(struct postings *postings, uint64_t *number)

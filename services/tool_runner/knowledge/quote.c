@@ -26,7 +26,8 @@ struct quoted {
 };
 
 /* Each term counts once, and none that `besides` has already. */
-static double weight_of(const struct rank_query *query, const struct quoted *sentence, const struct quoted *besides)
+static double quote_weight_of(const struct rank_query *query, const struct quoted *sentence,
+                              const struct quoted *besides)
 {
     double weight = 0;
     for (size_t i = 0; i < query->term_count; i++)
@@ -51,7 +52,7 @@ static void read_sentence(const char *text, struct span span, const struct rank_
     while (terms_next(&reader, &term))
         if (find(query, &term, &place))
             sentence->has[place] = true;
-    sentence->weight = weight_of(query, sentence, NULL);
+    sentence->weight = quote_weight_of(query, sentence, NULL);
     if (query->number && !has_number(text, sentence))
         sentence->weight *= NUMBER_SHARE;
 }
@@ -63,7 +64,7 @@ static bool before_is_better(const char *text, const struct rank_query *query, c
     bool behind_has = behind->span.end && has_number(text, behind);
     if (query->number && !has_number(text, best) && has_number(text, before) != behind_has)
         return has_number(text, before);
-    return weight_of(query, before, best) > weight_of(query, behind, best);
+    return quote_weight_of(query, before, best) > quote_weight_of(query, behind, best);
 }
 
 struct span quote_find(const char *text, size_t length, const struct rank_query *query)

@@ -16,12 +16,12 @@
 #define OTHER_LANGUAGE_SHARE 0.7 /* of its score that a paragraph keeps that is in another language than the query */
 #define NO_NUMBER_SHARE      0.8 /* ... that has no number where one is asked for */
 
-#define WEAK_SHARE   0.15    /* what a weak term counts for beside strong ones */
-#define WEAK_MOST    1000    /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
-#define POSTINGS_MAX 4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
-#define COUNT_MAX    (INT64_C(1) << 32) /* postings of a term in a collection */
-#define LENGTHS_MAX  ((size_t)64 << 20) /* bytes of lengths that are kept */
-#define LENGTH_TABLE 4096               /* a longer paragraph counts as one of this length */
+#define STOP_WORD_SHARE 0.15 /* the weight of a stop word beside content terms */
+#define STOP_WORD_MOST  1000 /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
+#define POSTINGS_MAX    4000000            /* of one query, some 10 ms: past it the commonest terms are left out */
+#define COUNT_MAX       (INT64_C(1) << 32) /* postings of a term in a collection */
+#define LENGTHS_MAX     ((size_t)64 << 20) /* bytes of lengths that are kept */
+#define LENGTH_TABLE    4096               /* a longer paragraph counts as one of this length */
 
 struct lengths {
     struct lengths *next; /* used less recently */
@@ -147,7 +147,7 @@ static void take_term(struct arena *arena, const struct term *term, const struct
     terms[*count] = *like;
     terms[*count].text = text;
     terms[*count].length = term->length;
-    terms[*count].weak = term->weak;
+    terms[*count].stop_word = term->stop_word;
     terms[(*count)++].times = 1;
 }
 
@@ -174,7 +174,7 @@ static void add_stems(struct arena *arena, const char *text, enum latin_language
         return;
     bool more = terms_next(&own, &term) && terms_next(&other, &stem);
     while (more) {
-        bool same = term.begin == stem.begin && term.end == stem.end && term.kind == TERM_WORD && !term.weak;
+        bool same = term.begin == stem.begin && term.end == stem.end && term.kind == TERM_WORD && !term.stop_word;
         for (size_t i = 0; same && i < count; i++)
             if (terms[i].length == term.length && memcmp(terms[i].text, term.text, term.length) == 0 &&
                 strcmp(terms[i].text, stem.text) != 0)
@@ -186,7 +186,7 @@ static void add_stems(struct arena *arena, const char *text, enum latin_language
 size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX])
 {
     size_t count = 0;
-    for (int weak = 0; weak < 2; weak++) {
+    for (int stop_word = 0; stop_word < 2; stop_word++) {
         struct term_reader reader;
         struct term term;
         size_t katakana_end = 0, identifier_end = 0;
@@ -200,7 +200,7 @@ size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term t
                                      .word_length = term.end - term.begin,
                                      .language = reader.language,
                                      .share = share};
-            if (term.weak == weak)
+            if (term.stop_word == stop_word)
                 take_term(arena, &term, &like, terms, &count);
         }
     }
@@ -245,31 +245,31 @@ static bool count_all(struct tables *tables, const struct collection *collection
     return true;
 }
 
-/* Rare terms count for more. Where all are in vain the weak ones are asked after all. */
-static double weight_of(const struct rank_term *term, double paragraphs, double found, bool only_weak)
+/* Rare terms count for more. If the others have no hit, stop words are searched after all. */
+static double rank_weight_of(const struct rank_term *term, double paragraphs, double found, bool only_stop_words)
 {
     double rarity = log(1 + (paragraphs - found + 0.5) / (found + 0.5));
     double times = term->times < 3 ? term->times : 3;
-    return rarity * term->share * (1 + 0.5 * (times - 1)) * (term->weak && !only_weak ? WEAK_SHARE : 1);
+    return rarity * term->share * (1 + 0.5 * (times - 1)) * (term->stop_word && !only_stop_words ? STOP_WORD_SHARE : 1);
 }
 
 /* Strong ones first. */
 static int by_weight(const void *a, const void *b)
 {
     const struct rank_term *first = a, *second = b;
-    if (first->weak != second->weak)
-        return first->weak - second->weak;
+    if (first->stop_word != second->stop_word)
+        return first->stop_word - second->stop_word;
     return (first->weight < second->weight) - (first->weight > second->weight);
 }
 
 /* Fills in the weights and leaves out what would take too long. What a paragraph with all of it could have is given
  * in `most`; 0: nothing stands anywhere. */
-static bool weigh(struct tables *tables, const struct collection *collections, size_t count, struct rank_query *query,
-                  double *most, struct status *st)
+static bool rank_weigh(struct tables *tables, const struct collection *collections, size_t count,
+                       struct rank_query *query, double *most, struct status *st)
 {
     int64_t found[RANK_TERMS_MAX] = {0}, paragraphs = 0, read = 0;
     bool any = false;
-    query->only_weak = true;
+    query->only_stop_words = true;
     *most = 0;
     for (size_t c = 0; c < count; c++)
         paragraphs += collections[c].paragraphs;
@@ -277,8 +277,8 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
         struct rank_term *term = &query->terms[i];
         if (!count_all(tables, collections, count, term, &found[i], query, st))
             return false;
-        query->only_weak &= term->weak;
-        if (found[i] || term->weak || !query->arena || near++ >= NEAR_TERMS_MAX)
+        query->only_stop_words &= term->stop_word;
+        if (found[i] || term->stop_word || !query->arena || near++ >= NEAR_TERMS_MAX)
             continue;
         if (rank_near_find(tables, collections, count, term, query->arena, st) &&
             !count_all(tables, collections, count, term, &found[i], query, st))
@@ -289,11 +289,11 @@ static bool weigh(struct tables *tables, const struct collection *collections, s
     size_t kept = 0;
     for (size_t i = 0; i < query->term_count; i++) {
         struct rank_term term = query->terms[i];
-        term.weight = weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs),
-                                query->only_weak);
-        *most += term.weak && !query->only_weak ? 0 : term.weight * (SATURATION + 1);
+        term.weight = rank_weight_of(&term, (double)paragraphs, (double)(found[i] < paragraphs ? found[i] : paragraphs),
+                                     query->only_stop_words);
+        *most += term.stop_word && !query->only_stop_words ? 0 : term.weight * (SATURATION + 1);
         any |= found[i] > 0;
-        if (term.weak && !query->only_weak && found[i] > WEAK_MOST)
+        if (term.stop_word && !query->only_stop_words && found[i] > STOP_WORD_MOST)
             continue;
         if (found[i] > 0 && (read += found[i]) <= POSTINGS_MAX)
             query->terms[kept++] = term;
@@ -328,7 +328,7 @@ static void make_norms(struct rank *rank, const struct collection *collection)
     }
 }
 
-/* Beside strong terms a weak one counts only where one of these stands too. */
+/* Beside content terms, a stop word counts only in a paragraph that has one of them. */
 static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t next, uint32_t first, const void *data,
                          size_t size, float weight, bool beside)
 {
@@ -346,8 +346,8 @@ static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t ne
     }
 }
 
-static bool add_term(struct rank *rank, struct tables *tables, const struct collection *collection,
-                     const uint16_t *lengths, const struct rank_term *term, bool beside, struct status *st)
+static bool rank_add_term(struct rank *rank, struct tables *tables, const struct collection *collection,
+                          const uint16_t *lengths, const struct rank_term *term, bool beside, struct status *st)
 {
     struct sql *sql = tables_sql(tables, POSTINGS_OF, st);
     enum sql_step step;
@@ -387,8 +387,8 @@ void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const stru
     *count += *count < room;
 }
 
-static double score_of(const struct rank *rank, uint32_t paragraph, uint16_t length, const struct rank_query *query,
-                       double most)
+static double rank_score_of(const struct rank *rank, uint32_t paragraph, uint16_t length,
+                            const struct rank_query *query, double most)
 {
     bool other_language = length & LENGTH_JAPANESE ? query->english : query->japanese;
     bool lacks_number = query->number && !(length & LENGTH_NUMBER);
@@ -407,14 +407,14 @@ static bool rank_collection(struct rank *rank, struct tables *tables, const stru
     note_damage(query, collection, rank->lengths->damaged);
     make_norms(rank, collection);
     for (size_t i = 0; i < query->term_count; i++)
-        if (!add_term(rank, tables, collection, lengths, &query->terms[i], query->terms[i].weak && !query->only_weak,
-                      st))
+        if (!rank_add_term(rank, tables, collection, lengths, &query->terms[i],
+                           query->terms[i].stop_word && !query->only_stop_words, st))
             return false;
     for (uint32_t i = 0; i < (uint32_t)collection->next; i++) {
         double least = *count == room ? ranked[room - 1].score : 0;
         if (rank->scores[i] <= 0)
             continue;
-        double score = score_of(rank, i, lengths[i], query, most);
+        double score = rank_score_of(rank, i, lengths[i], query, most);
         if (score <= least || !lengths[i] || (query->answers && !(lengths[i] & LENGTH_ANSWER)))
             continue;
         struct ranked one = {collection->id, i, score};
@@ -430,7 +430,7 @@ bool rank_run(struct rank *rank, struct tables *tables, const struct collection 
     *count = 0;
     if (!rank)
         return fail(st, RESOURCE_EXHAUSTED, "no memory to search with");
-    if (!weigh(tables, collections, collection_count, query, &most, st))
+    if (!rank_weigh(tables, collections, collection_count, query, &most, st))
         return false;
     for (size_t i = 0; i < collection_count && most > 0; i++)
         if (collections[i].next &&

@@ -16,7 +16,7 @@ struct rank_term {
     const char *text;
     size_t length;
     unsigned times;
-    bool weak;
+    bool stop_word;
     bool exact;       /* a number, an identifier or a part of one: no other word replaces it */
     const char *word; /* as it stands in the query, `word_length` bytes */
     size_t word_length;
@@ -32,7 +32,7 @@ struct rank_query {
     bool answers;           /* only answers of Q&A pairs */
     bool number;            /* it asks for one: paragraphs without any come behind */
     bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
-    bool only_weak;         /* filled in: there are no strong terms */
+    bool only_stop_words;   /* filled in: there are only stop words */
     struct arena *arena;    /* of the texts of terms; NULL: no word of the index replaces another one */
     size_t damaged;         /* filled in: rows of the index that were left out */
     const char *damaged_in; /* filled in: the collection that has some of them */
@@ -55,7 +55,7 @@ bool rank_run(struct rank *rank, struct tables *tables, const struct collection 
 /* Keeps the best of those it is given; equal ones in the order of paragraphs. */
 void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const struct ranked *one);
 
-/* The terms of a text, weak ones last, at most RANK_TERMS_MAX; their texts are in `arena`. */
+/* The terms of a text, stop words last, at most RANK_TERMS_MAX; their texts are in `arena`. */
 struct arena;
 size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX]);
 

@@ -25,7 +25,7 @@ struct near {
     int64_t best_count; /* postings in the first rows */
 };
 
-static int64_t count_of(struct near *near, const char *text, size_t length, struct status *st)
+static int64_t rank_near_count_of(struct near *near, const char *text, size_t length, struct status *st)
 {
     int64_t count = 0;
     for (size_t i = 0; i < near->collection_count; i++) {
@@ -43,7 +43,7 @@ static int64_t count_of(struct near *near, const char *text, size_t length, stru
 }
 
 /* Looks a word up by its term, as an index has it. */
-static void look_up(struct near *near, const uint32_t *word, unsigned length, struct status *st)
+static void rank_near_look_up(struct near *near, const uint32_t *word, unsigned length, struct status *st)
 {
     char text[4 * (CHARACTERS_MAX + 1)];
     struct term_reader reader;
@@ -54,9 +54,9 @@ static void look_up(struct near *near, const uint32_t *word, unsigned length, st
     for (unsigned i = 0; i < length; i++)
         size += utf8_write(text + size, word[i]);
     terms_begin_in(&reader, text, size, near->language);
-    if (!terms_next(&reader, &term) || term.weak || (term.kind != TERM_WORD && term.kind != TERM_KATAKANA))
+    if (!terms_next(&reader, &term) || term.stop_word || (term.kind != TERM_WORD && term.kind != TERM_KATAKANA))
         return;
-    int64_t count = count_of(near, term.text, term.length, st);
+    int64_t count = rank_near_count_of(near, term.text, term.length, st);
     if (count <= near->best_count)
         return;
     near->best_count = count;
@@ -71,11 +71,11 @@ static void try_without(struct near *near, struct status *st)
     for (unsigned at = 1; at < near->length; at++) {
         memcpy(word, near->word, near->length * sizeof *word);
         memmove(word + at, word + at + 1, (near->length - at - 1) * sizeof *word);
-        look_up(near, word, near->length - 1, st);
+        rank_near_look_up(near, word, near->length - 1, st);
         memcpy(word, near->word, near->length * sizeof *word);
         word[at] = near->word[at - 1];
         word[at - 1] = near->word[at];
-        look_up(near, word, near->length, st);
+        rank_near_look_up(near, word, near->length, st);
     }
 }
 
@@ -87,12 +87,12 @@ static void try_with(struct near *near, uint32_t character, struct status *st)
         if (at < near->length) {
             memcpy(word, near->word, near->length * sizeof *word);
             word[at] = character;
-            look_up(near, word, near->length, st);
+            rank_near_look_up(near, word, near->length, st);
         }
         memcpy(word, near->word, at * sizeof *word);
         word[at] = character;
         memcpy(word + at + 1, near->word + at, (near->length - at) * sizeof *word);
-        look_up(near, word, near->length + 1, st);
+        rank_near_look_up(near, word, near->length + 1, st);
     }
 }
 
@@ -114,7 +114,7 @@ static bool read_word(struct near *near, const struct rank_term *term, bool *kat
     return near->length >= (unsigned)(*katakana ? KATAKANA_LEAST : LETTERS_LEAST);
 }
 
-static bool take(struct rank_term *term, struct arena *arena, const char *text, size_t length, double share)
+static bool rank_near_take(struct rank_term *term, struct arena *arena, const char *text, size_t length, double share)
 {
     char *kept = arena_strndup(arena, text, length);
     if (!kept)
@@ -131,8 +131,8 @@ bool rank_near_find(struct tables *tables, const struct collection *collections,
     struct near near = {.tables = tables, .collections = collections, .collection_count = count};
     bool katakana = false;
     for (size_t i = 0; i < RANK_STEMS_MAX; i++)
-        if (term->stems[i] && count_of(&near, term->stems[i], strlen(term->stems[i]), st) > 0)
-            return take(term, arena, term->stems[i], strlen(term->stems[i]), 1);
+        if (term->stems[i] && rank_near_count_of(&near, term->stems[i], strlen(term->stems[i]), st) > 0)
+            return rank_near_take(term, arena, term->stems[i], strlen(term->stems[i]), 1);
     if (term->exact || !read_word(&near, term, &katakana))
         return false;
     try_without(&near, st);
@@ -143,5 +143,5 @@ bool rank_near_find(struct tables *tables, const struct collection *collections,
         for (uint32_t code = 'a'; code <= 'z'; code++)
             try_with(&near, code, st);
     }
-    return near.best_count > 0 && take(term, arena, near.best, near.best_length, NEAR_SHARE);
+    return near.best_count > 0 && rank_near_take(term, arena, near.best, near.best_length, NEAR_SHARE);
 }

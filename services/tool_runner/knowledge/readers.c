@@ -26,7 +26,7 @@ struct reader_pool {
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
 
-static void enqueue(struct reader_pool *pool, struct reading *reading)
+static void readers_enqueue(struct reader_pool *pool, struct reading *reading)
 {
     reading->waits = true;
     reading->next = NULL;
@@ -37,7 +37,7 @@ static void enqueue(struct reader_pool *pool, struct reading *reading)
     pthread_cond_signal(&pool->wake);
 }
 
-static void unqueue(struct reader_pool *pool, struct reading *reading)
+static void readers_unqueue(struct reader_pool *pool, struct reading *reading)
 {
     *(reading->previous ? &reading->previous->next : &pool->first) = reading->next;
     *(reading->next ? &reading->next->previous : &pool->last) = reading->previous;
@@ -45,7 +45,7 @@ static void unqueue(struct reader_pool *pool, struct reading *reading)
     pool->waiting--;
 }
 
-static void over(struct work *work)
+static void readers_over(struct work *work)
 {
     struct reading *reading = (struct reading *)work;
     reading->ended(reading);
@@ -53,11 +53,11 @@ static void over(struct work *work)
 
 bool reading_start(struct reader_pool *pool, struct reading *reading, struct status *st)
 {
-    reading->work.run = over;
+    reading->work.run = readers_over;
     pthread_mutex_lock(&pool->lock);
     bool room = pool->waiting < WAITING_MAX;
     if (room)
-        enqueue(pool, reading);
+        readers_enqueue(pool, reading);
     pthread_mutex_unlock(&pool->lock);
     if (room)
         return true;
@@ -71,7 +71,7 @@ void reading_cancel(struct reader_pool *pool, struct reading *reading)
     pthread_mutex_lock(&pool->lock);
     bool waited = reading->waits;
     if (waited)
-        unqueue(pool, reading);
+        readers_unqueue(pool, reading);
     pthread_mutex_unlock(&pool->lock);
     if (!waited)
         return;
@@ -87,19 +87,19 @@ bool reading_is_over(void *data)
 
 /* ---- a thread ---------------------------------------------------------------------------------------------------- */
 
-static struct reading *take(struct reader_pool *pool)
+static struct reading *readers_take(struct reader_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     while (!pool->first && !pool->closing)
         pthread_cond_wait(&pool->wake, &pool->lock);
     struct reading *reading = pool->first;
     if (reading)
-        unqueue(pool, reading);
+        readers_unqueue(pool, reading);
     pthread_mutex_unlock(&pool->lock);
     return reading;
 }
 
-static bool fail_over(const struct reading *reading, struct status *st)
+static bool readers_fail_over(const struct reading *reading, struct status *st)
 {
     if (atomic_load(&reading->stop))
         return fail(st, CANCELLED, "the caller has left");
@@ -114,11 +114,11 @@ static bool read_within(struct reading *reading, struct reading_state *state, st
     return done;
 }
 
-static void read_one(const struct reader_pool *pool, struct reading *reading, struct reading_state *state)
+static void readers_read_one(const struct reader_pool *pool, struct reading *reading, struct reading_state *state)
 {
     struct status *st = &reading->status;
     if (reading_is_over(reading)) {
-        fail_over(reading, st);
+        readers_fail_over(reading, st);
         return;
     }
     if (!state->tables.file && !tables_open(&state->tables, pool->path, st)) {
@@ -131,7 +131,7 @@ static void read_one(const struct reader_pool *pool, struct reading *reading, st
     if (read)
         return;
     if (st->code == ABORTED)
-        fail_over(reading, st);
+        readers_fail_over(reading, st);
     if (st->code == UNAVAILABLE) {
         log_warn("knowledge.unreadable", "the knowledge base '%s' cannot be read: %s", pool->path, st->text);
         tables_close(&state->tables); /* opened anew for the next */
@@ -143,8 +143,8 @@ static void *reader_main(void *data)
     struct reader_pool *pool = data;
     struct reading_state state = {.rank = rank_create()};
     struct reading *reading;
-    while ((reading = take(pool))) {
-        read_one(pool, reading, &state);
+    while ((reading = readers_take(pool))) {
+        readers_read_one(pool, reading, &state);
         loop_post(reading->loop, &reading->work);
     }
     tables_close(&state.tables);

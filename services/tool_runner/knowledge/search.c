@@ -9,13 +9,13 @@ struct search {
     Renga__V1__SearchResponse_Closure reply;
 };
 
-static void finish(struct search *search)
+static void search_finish(struct search *search)
 {
     lookup_fini(&search->lookup);
     free(search);
 }
 
-static void searched(struct lookup *lookup)
+static void search_searched(struct lookup *lookup)
 {
     struct search *search = (struct search *)lookup;
     Renga__V1__SearchResponse response = RENGA__V1__SEARCH_RESPONSE__INIT;
@@ -32,7 +32,7 @@ static void searched(struct lookup *lookup)
         search->reply(&response, search->call);
     else
         rpc_fail(search->call, &lookup->status);
-    finish(search);
+    search_finish(search);
 }
 
 static void caller_left(struct rpc_call *call, void *data)
@@ -65,11 +65,11 @@ void knowledge_search(struct knowledge *knowledge, struct rpc_call *call, const 
     search->lookup.mode = request->mode;
     search->lookup.limit = request->limit;
     search->lookup.min_score = request->min_score;
-    search->lookup.ended = searched;
+    search->lookup.ended = search_searched;
     if (lookup_start(&search->lookup, &place, &st)) {
         rpc_call_on_cancel(call, caller_left, search);
         return;
     }
-    finish(search);
+    search_finish(search);
     rpc_fail(call, &st);
 }

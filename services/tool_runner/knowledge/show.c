@@ -20,7 +20,7 @@ struct show {
     size_t count;
 };
 
-static bool read_row(struct show *show, struct sql *sql, struct status *st)
+static bool show_read_row(struct show *show, struct sql *sql, struct status *st)
 {
     struct collection row;
     Renga__V1__Collection *collection = arena_alloc(&show->arena, sizeof *collection);
@@ -48,13 +48,13 @@ static bool read_collections(struct reading *reading, struct reading_state *stat
     if (!sql)
         return false;
     while ((step = sql_step(sql, st)) == SQL_ROW)
-        if (!read_row(show, sql, st))
+        if (!show_read_row(show, sql, st))
             break;
     sql_reset(sql);
     return step == SQL_DONE;
 }
 
-static void shown(struct reading *reading)
+static void show_shown(struct reading *reading)
 {
     struct show *show = (struct show *)reading;
     Renga__V1__DocumentFormat formats[DOCUMENT_FORMATS_MAX];
@@ -71,7 +71,7 @@ static void shown(struct reading *reading)
     free(show);
 }
 
-static void caller_left(struct rpc_call *call, void *data)
+static void show_caller_left(struct rpc_call *call, void *data)
 {
     struct show *show = data;
     reading_cancel(show->knowledge->readers, &show->reading);
@@ -92,12 +92,12 @@ void knowledge_show(struct knowledge *knowledge, struct rpc_call *call,
     show->call = call;
     show->reply = reply;
     show->reading.read = read_collections;
-    show->reading.ended = shown;
+    show->reading.ended = show_shown;
     show->reading.loop = rpc_call_loop(call);
     show->reading.deadline_ns = deadline_ns < longest_ns ? deadline_ns : longest_ns;
     if (reading_of(&show->reading, knowledge, rpc_call_principal(call), &st) &&
         reading_start(knowledge->readers, &show->reading, &st)) {
-        rpc_call_on_cancel(call, caller_left, show);
+        rpc_call_on_cancel(call, show_caller_left, show);
         return;
     }
     free(show);

@@ -86,8 +86,8 @@ static bool take_row(struct sweep *sweep, struct sql *sql, struct arena *arena, 
     return true;
 }
 
-static bool take_rows(struct sweep *sweep, struct arena *arena, struct swept_row *rows, size_t *count,
-                      struct status *st)
+static bool sweep_take_rows(struct sweep *sweep, struct arena *arena, struct swept_row *rows, size_t *count,
+                            struct status *st)
 {
     struct sql *sql = tables_sql(sweep->tables, POSTINGS_SCAN, st);
     char after[TERM_MAX]; /* what is bound must not change meanwhile */
@@ -130,7 +130,7 @@ static bool sweep_some(struct sweep *sweep, struct swept_row *rows, struct statu
     struct arena arena;
     size_t count = 0;
     arena_init(&arena, NULL, 0, ROWS_MAX * (DATA_MAX + TERM_MAX));
-    bool swept = sql_begin(sweep->tables->file, st) && take_rows(sweep, &arena, rows, &count, st);
+    bool swept = sql_begin(sweep->tables->file, st) && sweep_take_rows(sweep, &arena, rows, &count, st);
     for (size_t i = 0; i < count && swept; i++)
         if (rows[i].changed)
             swept = put_back(sweep, &rows[i], st);
@@ -140,7 +140,7 @@ static bool sweep_some(struct sweep *sweep, struct swept_row *rows, struct statu
     return swept;
 }
 
-static bool settle(struct sweep *sweep, struct status *st)
+static bool sweep_settle(struct sweep *sweep, struct status *st)
 {
     sweep->collection->dead = 0;
     bool saved = sql_begin(sweep->tables->file, st) && collection_save(sweep->tables, sweep->collection, st) &&
@@ -158,7 +158,7 @@ bool sweep_postings(struct tables *tables, struct collection *collection, bool (
     while (swept && sweep.more && !stop(data))
         swept = sweep_some(&sweep, rows, st);
     if (swept && !sweep.more)
-        swept = settle(&sweep, st);
+        swept = sweep_settle(&sweep, st);
     free(sweep.alive);
     free(rows);
     return swept;

@@ -19,7 +19,7 @@
 #define HASH_SIZE 32 /* bytes: SHA-256 */
 
 /* STATEMENT(name, SQL) */
-/* A row is whole if its checksum fits (store/sqlite_seal.h), or if a release without checksums wrote it. */
+/* A row is whole if its checksum fits (store/sqlite/checksum.h), or if a release without checksums wrote it. */
 #define SEALED(...)   "seal_of(" __VA_ARGS__ ")"
 #define WHOLE(...)    "(seal IS NULL OR seal = " SEALED(__VA_ARGS__) ")"
 #define RESEALED(...) "CASE WHEN " __VA_ARGS__ " ELSE seal END" /* a damaged row stays so when it is changed */

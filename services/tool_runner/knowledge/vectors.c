@@ -90,7 +90,7 @@ struct search {
     size_t room, *count;
 };
 
-static void look_at(const struct search *search, uint32_t paragraph, const uint8_t *one)
+static void vectors_look_at(const struct search *search, uint32_t paragraph, const uint8_t *one)
 {
     float scale;
     unsigned length = paragraph < search->collection->next ? search->lengths[paragraph] : 0;
@@ -105,7 +105,7 @@ static void look_at(const struct search *search, uint32_t paragraph, const uint8
 }
 
 /* False where it has other dimensions. */
-static bool look_through(const struct search *search, uint32_t first, const uint8_t *piece, size_t size)
+static bool vectors_look_through(const struct search *search, uint32_t first, const uint8_t *piece, size_t size)
 {
     uint32_t dimensions = 0;
     size_t one = sizeof(float) + search->vector->dimensions;
@@ -114,13 +114,13 @@ static bool look_through(const struct search *search, uint32_t first, const uint
     if (dimensions != search->vector->dimensions)
         return false;
     for (size_t at = sizeof dimensions; at + one <= size; at += one)
-        look_at(search, first++, piece + at);
+        vectors_look_at(search, first++, piece + at);
     return true;
 }
 
 bool vectors_rank(struct tables *tables, const struct collection *collection, const struct vector *vector,
                   const uint16_t *lengths, bool answers, struct ranked *ranked, size_t room, size_t *count,
-                  size_t *strange, size_t *damaged, struct status *st)
+                  size_t *unusable, size_t *damaged, struct status *st)
 {
     struct search search = {collection, vector, lengths, answers, ranked, room, count};
     struct sql *sql = tables_sql(tables, VECTORS_OF, st);
@@ -133,7 +133,7 @@ bool vectors_rank(struct tables *tables, const struct collection *collection, co
         const uint8_t *piece = sql_bytes(sql, 1, &size);
         bool whole = sql_number(sql, 2) != 0;
         *damaged += !whole;
-        *strange += whole && !look_through(&search, (uint32_t)sql_number(sql, 0), piece, size);
+        *unusable += whole && !vectors_look_through(&search, (uint32_t)sql_number(sql, 0), piece, size);
     }
     sql_reset(sql);
     return step == SQL_DONE;

@@ -25,9 +25,9 @@ void vector_append(struct buffer *piece, const struct vector *vector);
 double vector_nearness(const struct vector *vector, float scale, const int8_t *values);
 
 /* The nearest paragraphs of a collection, inserted among the `ranked`. Pieces of other dimensions are passed over and
- * counted in `strange`, in documents; damaged ones in `damaged`. */
+ * counted in `unusable`, in documents; damaged ones in `damaged`. */
 bool vectors_rank(struct tables *tables, const struct collection *collection, const struct vector *vector,
                   const uint16_t *lengths, bool answers, struct ranked *ranked, size_t room, size_t *count,
-                  size_t *strange, size_t *damaged, struct status *st);
+                  size_t *unusable, size_t *damaged, struct status *st);
 
 #endif

@@ -52,7 +52,7 @@ static bool lock_file(struct writer *writer, struct status *st)
     return fcntl(writer->lock_fd, F_OFD_SETLK, &lock) == 0 || fail_busy(writer, st);
 }
 
-static bool may_begin(const struct writer *writer, struct status *st)
+static bool writer_may_begin(const struct writer *writer, struct status *st)
 {
     const struct knowledge *knowledge = writer->knowledge;
     for (const struct writer *other = knowledge->writers; other; other = other->next)
@@ -65,11 +65,11 @@ static bool may_begin(const struct writer *writer, struct status *st)
                 knowledge->writer_count);
 }
 
-static bool enlist(struct writer *writer, struct status *st)
+static bool writer_enlist(struct writer *writer, struct status *st)
 {
     struct knowledge *knowledge = writer->knowledge;
     pthread_mutex_lock(&knowledge->lock);
-    bool enlisted = may_begin(writer, st);
+    bool enlisted = writer_may_begin(writer, st);
     if (enlisted) {
         writer->next = knowledge->writers;
         knowledge->writers = writer;
@@ -79,7 +79,7 @@ static bool enlist(struct writer *writer, struct status *st)
     return enlisted;
 }
 
-static void let_go(struct writer *writer)
+static void writer_let_go(struct writer *writer)
 {
     struct knowledge *knowledge = writer->knowledge;
     if (writer->lock_fd >= 0)
@@ -110,7 +110,7 @@ static void writer_over(struct work *work)
 {
     struct writer *writer = (struct writer *)work;
     pthread_join(writer->thread, NULL);
-    let_go(writer);
+    writer_let_go(writer);
     writer->ended(writer);
 }
 
@@ -133,7 +133,7 @@ bool writer_init(struct writer *writer, struct knowledge *knowledge, const struc
 
 bool writer_start(struct writer *writer, struct status *st)
 {
-    if (!enlist(writer, st))
+    if (!writer_enlist(writer, st))
         return false;
     if (lock_file(writer, st)) {
         int error = pthread_create(&writer->thread, NULL, writer_main, writer);
@@ -141,6 +141,6 @@ bool writer_start(struct writer *writer, struct status *st)
             return true;
         fail(st, RESOURCE_EXHAUSTED, "no thread to write with: %s", strerror(error));
     }
-    let_go(writer);
+    writer_let_go(writer);
     return false;
 }

@@ -17,7 +17,7 @@ struct catalog {
     struct catalog_entry *builtin;
 };
 
-static const struct json_schema *compile(struct arena *arena, const struct tool *tool)
+static const struct json_schema *catalog_compile(struct arena *arena, const struct tool *tool)
 {
     struct status st = {0};
     cJSON *tree = json_parse(tool->parameters, strlen(tool->parameters), NULL, &st);
@@ -28,12 +28,12 @@ static const struct json_schema *compile(struct arena *arena, const struct tool 
     return schema;
 }
 
-static bool is_offered(const struct tool *tool, const struct tool_commons *commons)
+static bool catalog_is_offered(const struct tool *tool, const struct tool_shared *shared)
 {
-    return !tool->is_offered || tool->is_offered(commons);
+    return !tool->is_offered || tool->is_offered(shared);
 }
 
-struct catalog *catalog_create(const struct tool_commons *commons)
+struct catalog *catalog_create(const struct tool_shared *shared)
 {
     size_t count = 0, kept = 0;
     struct catalog *catalog = calloc(1, sizeof *catalog);
@@ -41,11 +41,11 @@ struct catalog *catalog_create(const struct tool_commons *commons)
         count++;
     if (!catalog || !(catalog->builtin = calloc(count + 1, sizeof(*catalog->builtin))))
         fatal("tool_runner.memory", "no memory for the catalog of tools");
-    catalog->mcp = commons->mcp;
+    catalog->mcp = shared->mcp;
     arena_init(&catalog->arena, NULL, 0, SCHEMAS_MAX);
     for (const struct tool *const *tool = builtin_tools; *tool; tool++)
-        if (is_offered(*tool, commons))
-            catalog->builtin[kept++] = (struct catalog_entry){*tool, compile(&catalog->arena, *tool), NULL};
+        if (catalog_is_offered(*tool, shared))
+            catalog->builtin[kept++] = (struct catalog_entry){*tool, catalog_compile(&catalog->arena, *tool), NULL};
     return catalog;
 }
 

@@ -2,14 +2,14 @@
 #ifndef RENGA_TOOL_RUNNER_CATALOG_H
 #define RENGA_TOOL_RUNNER_CATALOG_H
 
-#include "base/json_schema.h"
 #include "tool.h"
+#include "json/schema.h"
 
 struct catalog;
 
-/* The servers of `commons` are borrowed; what it offers is settled now. A row of the table that breaks the rules of
+/* The servers of `shared` are borrowed; what it offers is settled now. A row of the table that breaks the rules of
  * tool.h ends the process: it is our own bug. */
-struct catalog *catalog_create(const struct tool_commons *commons);
+struct catalog *catalog_create(const struct tool_shared *shared);
 void catalog_destroy(struct catalog **catalog);
 
 struct catalog_entry {

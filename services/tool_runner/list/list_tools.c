@@ -24,14 +24,14 @@ struct listing {
     Renga__V1__ListToolsResponse_Closure reply;
     size_t waits, count, bytes;
     bool left_out;
-    struct mcp_asking askings[MCP_SERVERS_MAX];
+    struct mcp_discovery discoveries[MCP_SERVERS_MAX];
     struct mcp_tools *held[MCP_SERVERS_MAX];
     Renga__V1__Tool *tools[TOOLS_MAX];
     Renga__V1__Degradation *degradations[MCP_SERVERS_MAX + 1];
     size_t degradation_count;
 };
 
-static bool is_wanted(const struct listing *self, const char *name)
+static bool list_tools_is_wanted(const struct listing *self, const char *name)
 {
     for (size_t i = 0; i < self->asked->n_names; i++)
         if (strcmp(self->asked->names[i], name) == 0)
@@ -42,16 +42,16 @@ static bool is_wanted(const struct listing *self, const char *name)
 static bool wants_server(const struct listing *self, const struct mcp_server *server)
 {
     for (size_t i = 0; i < self->asked->n_names; i++)
-        if (mcp_server_of(self->runner->commons->mcp, self->asked->names[i]) == server)
+        if (mcp_server_of(self->runner->shared->mcp, self->asked->names[i]) == server)
             return true;
     return self->asked->n_names == 0;
 }
 
-static void add(struct listing *self, const struct tool *tool)
+static void list_tools_add(struct listing *self, const struct tool *tool)
 {
     struct arena *arena = rpc_call_arena(self->rpc);
     size_t bytes = strlen(tool->description) + strlen(tool->parameters) + TOOL_NAME_MAX;
-    if (!is_wanted(self, tool->name))
+    if (!list_tools_is_wanted(self, tool->name))
         return;
     Renga__V1__Tool *row = arena_alloc(arena, sizeof *row);
     Renga__V1__ToolDefinition *definition = arena_alloc(arena, sizeof *definition);
@@ -92,26 +92,26 @@ static void degrade(struct listing *self, const char *part, const struct status 
 
 static void add_server(struct listing *self, size_t i)
 {
-    struct mcp_server *server = mcp_at(self->runner->commons->mcp, i);
-    if (self->askings[i].server && self->askings[i].status.code != OK)
-        degrade(self, mcp_server_name(server), &self->askings[i].status);
+    struct mcp_server *server = mcp_at(self->runner->shared->mcp, i);
+    if (self->discoveries[i].server && self->discoveries[i].status.code != OK)
+        degrade(self, mcp_server_name(server), &self->discoveries[i].status);
     self->held[i] = mcp_tools_hold(server);
     for (size_t k = 0; self->held[i] && k < self->held[i]->count; k++)
-        add(self, &self->held[i]->tools[k].tool);
+        list_tools_add(self, &self->held[i]->tools[k].tool);
 }
 
-static int by_name(const void *a, const void *b)
+static int list_tools_by_name(const void *a, const void *b)
 {
     const Renga__V1__Tool *const *left = a, *const *right = b;
     return strcmp((*left)->definition->name, (*right)->definition->name);
 }
 
-static void send(struct listing *self)
+static void list_tools_send(struct listing *self)
 {
     Renga__V1__ListToolsResponse response = RENGA__V1__LIST_TOOLS_RESPONSE__INIT;
-    const struct mcp *mcp = self->runner->commons->mcp;
-    for (const struct catalog_entry *entry = catalog_builtin(self->runner->commons->catalog); entry->tool; entry++)
-        add(self, entry->tool);
+    const struct mcp *mcp = self->runner->shared->mcp;
+    for (const struct catalog_entry *entry = catalog_builtin(self->runner->shared->catalog); entry->tool; entry++)
+        list_tools_add(self, entry->tool);
     for (size_t i = 0; i < mcp_count(mcp); i++)
         add_server(self, i);
     if (self->left_out) {
@@ -121,7 +121,7 @@ static void send(struct listing *self)
              "in the document of servers");
         degrade(self, "tools", &st);
     }
-    qsort(self->tools, self->count, sizeof(*self->tools), by_name);
+    qsort(self->tools, self->count, sizeof(*self->tools), list_tools_by_name);
     response.tools = self->tools;
     response.n_tools = self->count;
     response.degradations = self->degradations;
@@ -132,37 +132,38 @@ static void send(struct listing *self)
     free(self);
 }
 
-static void answered(struct mcp_asking *asking)
+static void list_tools_answered(struct mcp_discovery *discovery)
 {
-    struct listing *self = asking->owner;
+    struct listing *self = discovery->owner;
     if (--self->waits == 0)
-        send(self);
+        list_tools_send(self);
 }
 
-static int64_t patience_ms(const struct listing *self)
+static int64_t timeout_ms(const struct listing *self)
 {
-    int64_t deadline_ns = rpc_call_deadline_ns(self->rpc), patience_ms = self->runner->commons->list_wait_ms;
+    int64_t deadline_ns = rpc_call_deadline_ns(self->rpc), timeout_ms = self->runner->shared->list_wait_ms;
     int64_t left_ms =
-        deadline_ns == TIME_NEVER ? patience_ms : (deadline_ns - clock_now_ns()) / NS_PER_MS - DEADLINE_LEFT_MS;
-    return left_ms < 1 ? 1 : left_ms < patience_ms ? left_ms : patience_ms;
+        deadline_ns == TIME_NEVER ? timeout_ms : (deadline_ns - clock_now_ns()) / NS_PER_MS - DEADLINE_LEFT_MS;
+    return left_ms < 1 ? 1 : left_ms < timeout_ms ? left_ms : timeout_ms;
 }
 
-static void ask_servers(struct listing *self)
+static void list_tools_ask_servers(struct listing *self)
 {
-    struct mcp *mcp = self->runner->commons->mcp;
+    struct mcp *mcp = self->runner->shared->mcp;
     self->waits = 1;
     for (size_t i = 0; i < mcp_count(mcp); i++) {
         if (!wants_server(self, mcp_at(mcp, i)))
             continue;
-        self->askings[i] = (struct mcp_asking){.loop = self->runner->loop, .answered = answered, .owner = self};
+        self->discoveries[i] =
+            (struct mcp_discovery){.loop = self->runner->loop, .answered = list_tools_answered, .owner = self};
         self->waits++;
-        mcp_ask(mcp_at(mcp, i), &self->askings[i], patience_ms(self));
+        mcp_discover(mcp_at(mcp, i), &self->discoveries[i], timeout_ms(self));
     }
     if (--self->waits == 0)
-        send(self);
+        list_tools_send(self);
 }
 
-static bool check(const Renga__V1__ListToolsRequest *request, struct status *st)
+static bool list_tools_check(const Renga__V1__ListToolsRequest *request, struct status *st)
 {
     char field[STATUS_FIELD_MAX];
     if (request->n_names > NAMES_MAX)
@@ -181,7 +182,7 @@ void list_tools(Renga__V1__ToolRunner_Service *service, const Renga__V1__ListToo
 {
     struct status st = {0};
     struct listing *self = NULL;
-    if (check(request, &st) && !(self = calloc(1, sizeof *self)))
+    if (list_tools_check(request, &st) && !(self = calloc(1, sizeof *self)))
         fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
     if (!self) {
         rpc_fail(data, &st);
@@ -191,5 +192,5 @@ void list_tools(Renga__V1__ToolRunner_Service *service, const Renga__V1__ListToo
     self->rpc = data;
     self->asked = request;
     self->reply = reply;
-    ask_servers(self);
+    list_tools_ask_servers(self);
 }

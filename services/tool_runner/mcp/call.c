@@ -1,14 +1,14 @@
-/* A call to a server's tool, from the loop of its run to the server's home and back.
+/* A call to a server's tool, from the loop of its run to the server's loop and back.
  *
  *      run's loop    start ---> post ---.                     .---> write the result, end the run
  *      home                             '--> request ... ----'     (cancelled: no result)
  *
  * Both sides hold the call; either may release it first. */
 #include "base/clock.h"
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "mcp_priv.h"
 #include "tool_runner_priv.h"
+#include "json/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,10 @@ struct mcp_call {
 
     /* Of the run's loop. */
     struct tool_run *run; /* NULL: it has ended */
-    struct work came;
-    struct work wanted, unwanted; /* posted home */
+    struct work result_work;
+    struct work wanted, unwanted; /* posted to the server's loop */
 
-    /* Of the home. */
+    /* Of the server's loop. */
     struct mcp_request request; /* `server` of it is there from the beginning */
     struct mcp_server *server;
     struct mcp_call *next; /* of those that wait */
@@ -41,7 +41,7 @@ struct mcp_call {
     bool untouched;
 };
 
-static void release(struct mcp_call *call, unsigned holds)
+static void call_release(struct mcp_call *call, unsigned holds)
 {
     if (atomic_fetch_sub(&call->holders, holds) != holds)
         return;
@@ -63,34 +63,34 @@ static void end_run(struct mcp_call *call, struct tool_run *run)
         tool_fail_status(run, &call->status);
 }
 
-static void result_came(struct work *work)
+static void call_result_received(struct work *work)
 {
-    struct mcp_call *call = OWNER_OF(work, struct mcp_call, came);
+    struct mcp_call *call = CONTAINER_OF(work, struct mcp_call, result_work);
     struct tool_run *run = call->run;
     call->run = NULL;
     if (run)
         end_run(call, run);
-    release(call, 1);
+    call_release(call, 1);
 }
 
-/* ---- at the server's home ---------------------------------------------------------------------------------------- */
+/* ---- in the server's loop ---------------------------------------------------------------------------------------- */
 
-static void hand_over(struct mcp_call *call)
+static void call_hand_over(struct mcp_call *call)
 {
-    call->came.run = result_came;
-    loop_post(call->loop, &call->came);
+    call->result_work.run = call_result_received;
+    loop_post(call->loop, &call->result_work);
 }
 
-static void refuse(struct mcp_call *call, const struct status *status)
+static void call_refuse(struct mcp_call *call, const struct status *status)
 {
     call->status = *status;
     call->untouched = true;
-    hand_over(call);
+    call_hand_over(call);
 }
 
 static void answered(struct mcp_request *request, const cJSON *result, const struct status *status)
 {
-    struct mcp_call *call = OWNER_OF(request, struct mcp_call, request);
+    struct mcp_call *call = CONTAINER_OF(request, struct mcp_call, request);
     call->under_way = false;
     if (result) {
         mcp_server_works(call->server);
@@ -99,25 +99,25 @@ static void answered(struct mcp_request *request, const cJSON *result, const str
         call->status = *status;
         call->untouched = request->unsent;
     }
-    hand_over(call);
+    call_hand_over(call);
 }
 
-static void write_call(struct json_writer *params, const void *data)
+static void call_write_call(struct json_writer *params, const void *data)
 {
     const struct mcp_call *call = data;
     json_write_string(params, "name", call->tool->remote);
     json_write_raw(params, "arguments", call->arguments, strlen(call->arguments));
 }
 
-static void send(struct mcp_call *call)
+static void call_send(struct mcp_call *call)
 {
     call->sent++;
     call->under_way = true;
     call->request = (struct mcp_request){.method = "tools/call", .answered = answered};
-    mcp_request(call->server, &call->request, call->tool->remote, &call->trace, write_call, call);
+    mcp_request(call->server, &call->request, call->tool->remote, &call->trace, call_write_call, call);
 }
 
-static void wait(struct mcp_call *call)
+static void call_wait(struct mcp_call *call)
 {
     call->next = NULL;
     *call->server->waiting_end = call;
@@ -135,48 +135,48 @@ static struct mcp_call *take_waiting(struct mcp_server *server)
 void mcp_calls_send(struct mcp_server *server)
 {
     struct mcp_call *call;
-    while (server->state == MCP_READY && !server->doomed && (call = take_waiting(server)))
-        send(call);
+    while (server->state == MCP_READY && !server->failing && (call = take_waiting(server)))
+        call_send(call);
 }
 
 void mcp_calls_refuse(struct mcp_server *server, const struct status *status)
 {
     struct mcp_call *call;
     while ((call = take_waiting(server)))
-        refuse(call, status);
+        call_refuse(call, status);
 }
 
 bool mcp_call_requeue(struct mcp_request *request)
 {
-    struct mcp_call *call = OWNER_OF(request, struct mcp_call, request);
+    struct mcp_call *call = CONTAINER_OF(request, struct mcp_call, request);
     if (request->answered != answered || call->sent >= SENT_MAX)
         return false;
     mcp_request_forget(request);
     call->under_way = false;
-    wait(call);
+    call_wait(call);
     return true;
 }
 
 static void call_wanted(struct work *work)
 {
-    struct mcp_call *call = OWNER_OF(work, struct mcp_call, wanted);
+    struct mcp_call *call = CONTAINER_OF(work, struct mcp_call, wanted);
     struct mcp_server *server = call->server;
     struct status st = {0};
     if (call->gone) {
-        release(call, 1);
+        call_release(call, 1);
     } else if (server->request_count >= MCP_WAITING_MAX) {
         fail(&st, UNAVAILABLE, "the tool server '%s' has %d calls under way; call again later", server->setup->name,
              MCP_WAITING_MAX);
-        refuse(call, &st);
-    } else if (server->doomed || !mcp_server_start(server, &st)) {
-        refuse(call, server->doomed ? &server->death : &st);
+        call_refuse(call, &st);
+    } else if (server->failing || !mcp_server_start(server, &st)) {
+        call_refuse(call, server->failing ? &server->failure : &st);
     } else {
-        wait(call);
+        call_wait(call);
         mcp_calls_send(server);
     }
 }
 
-static bool stop_waiting(struct mcp_call *call)
+static bool call_stop_waiting(struct mcp_call *call)
 {
     struct mcp_call **at = &call->server->waiting;
     while (*at && *at != call)
@@ -192,7 +192,7 @@ static bool stop_waiting(struct mcp_call *call)
 /* A call that was handed over already comes back by itself. */
 static void call_unwanted(struct work *work)
 {
-    struct mcp_call *call = OWNER_OF(work, struct mcp_call, unwanted);
+    struct mcp_call *call = CONTAINER_OF(work, struct mcp_call, unwanted);
     bool was_under_way = call->under_way;
     call->gone = true;
     call->under_way = false;
@@ -200,7 +200,7 @@ static void call_unwanted(struct work *work)
         mcp_request_cancel(&call->request);
         mcp_probe(call->server);
     }
-    release(call, was_under_way || stop_waiting(call) ? 2 : 1);
+    call_release(call, was_under_way || call_stop_waiting(call) ? 2 : 1);
 }
 
 /* ---- as a tool --------------------------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static char *copy_arguments(const char *json)
     return copy;
 }
 
-static struct mcp_call *make(struct tool_run *run)
+static struct mcp_call *call_make(struct tool_run *run)
 {
     const struct mcp_tool *tool = tool_run_tool(run)->owner;
     struct mcp_call *call = calloc(1, sizeof *call);
@@ -241,10 +241,10 @@ static struct mcp_call *make(struct tool_run *run)
 
 void mcp_call_start(struct tool_run *run)
 {
-    struct mcp_call **slot = tool_run_data(run), *call = make(run);
+    struct mcp_call **slot = tool_run_data(run), *call = call_make(run);
     *slot = call;
     if (call)
-        loop_post(mcp_server_home(call->server), &call->wanted);
+        loop_post(mcp_server_loop(call->server), &call->wanted);
     else
         tool_unavailable(run, "no memory for the call");
 }
@@ -254,6 +254,6 @@ void mcp_call_cancel(struct tool_run *run)
     struct mcp_call **slot = tool_run_data(run), *call = *slot;
     call->run = NULL;
     atomic_fetch_add(&call->holders, 1);
-    loop_post(mcp_server_home(call->server), &call->unwanted);
+    loop_post(mcp_server_loop(call->server), &call->unwanted);
     tool_finish(run);
 }

@@ -62,7 +62,7 @@ void mcp_join(struct mcp *mcp, struct tool_runner *runner)
 void mcp_leave(struct mcp *mcp, struct tool_runner *runner)
 {
     for (size_t i = 0; i < mcp->setups.count; i++)
-        if (mcp->servers[i].home == runner)
+        if (mcp->servers[i].runner == runner)
             mcp_server_close(&mcp->servers[i]);
 }
 
@@ -70,16 +70,16 @@ void mcp_leave(struct mcp *mcp, struct tool_runner *runner)
 static struct loop *home_of(struct mcp *mcp, struct mcp_server *server)
 {
     pthread_mutex_lock(&mcp->lock);
-    if (!server->home) {
-        server->home = mcp->runners[(size_t)(server - mcp->servers) % mcp->runner_count];
-        server->loop = server->home->loop;
+    if (!server->runner) {
+        server->runner = mcp->runners[(size_t)(server - mcp->servers) % mcp->runner_count];
+        server->loop = server->runner->loop;
     }
     struct loop *loop = server->loop;
     pthread_mutex_unlock(&mcp->lock);
     return loop;
 }
 
-struct loop *mcp_server_home(struct mcp_server *server)
+struct loop *mcp_server_loop(struct mcp_server *server)
 {
     return home_of(server->mcp, server);
 }
@@ -122,73 +122,74 @@ struct mcp_tools *mcp_tools_hold(struct mcp_server *server)
     return tools;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- discovery ------------------------------------------------------------------------------------------------------
+ */
 
-static void asking_went(struct work *work)
+static void discovery_posted(struct work *work)
 {
-    struct mcp_asking *asking = OWNER_OF(work, struct mcp_asking, go);
-    asking->answered(asking);
+    struct mcp_discovery *discovery = CONTAINER_OF(work, struct mcp_discovery, go);
+    discovery->answered(discovery);
 }
 
-static void answer(struct mcp_asking *asking, const struct status *status)
+static void mcp_answer(struct mcp_discovery *discovery, const struct status *status)
 {
-    loop_disarm(asking->server->loop, &asking->patience);
-    asking->status = *status;
-    asking->go.run = asking_went;
-    loop_post(asking->loop, &asking->go);
+    loop_disarm(discovery->server->loop, &discovery->timeout);
+    discovery->status = *status;
+    discovery->go.run = discovery_posted;
+    loop_post(discovery->loop, &discovery->go);
 }
 
-void mcp_askings_answer(struct mcp_server *server, const struct status *status)
+void mcp_discoveries_answer(struct mcp_server *server, const struct status *status)
 {
-    struct mcp_asking *first = server->askings, *next;
-    server->askings = NULL;
+    struct mcp_discovery *first = server->discoveries, *next;
+    server->discoveries = NULL;
     for (; first; first = next) {
         next = first->next;
-        answer(first, status);
+        mcp_answer(first, status);
     }
 }
 
-static void out_of_patience(struct timer *timer)
+static void discovery_timed_out(struct timer *timer)
 {
-    struct mcp_asking *asking = OWNER_OF(timer, struct mcp_asking, patience);
-    struct mcp_asking **at = &asking->server->askings;
+    struct mcp_discovery *discovery = CONTAINER_OF(timer, struct mcp_discovery, timeout);
+    struct mcp_discovery **at = &discovery->server->discoveries;
     struct status st = {0};
-    while (*at != asking)
+    while (*at != discovery)
         at = &(*at)->next;
-    *at = asking->next;
-    fail(&st, DEADLINE_EXCEEDED, "the tool server '%s' is still being started", asking->server->setup->name);
-    answer(asking, &st);
+    *at = discovery->next;
+    fail(&st, DEADLINE_EXCEEDED, "the tool server '%s' is still being started", discovery->server->setup->name);
+    mcp_answer(discovery, &st);
 }
 
-static bool is_known(struct mcp_server *server)
+static bool mcp_is_known(struct mcp_server *server)
 {
-    return server->state == MCP_READY && server->tools && !server->changed && !server->doomed &&
+    return server->state == MCP_READY && server->tools && !server->changed && !server->failing &&
            (server->transport->probes || clock_now_ns() - server->tools->read_ns < LISTED_FOR_MS * NS_PER_MS);
 }
 
-static void asking_came(struct work *work)
+static void discovery_arrived(struct work *work)
 {
-    struct mcp_asking *asking = OWNER_OF(work, struct mcp_asking, come);
-    struct mcp_server *server = asking->server;
+    struct mcp_discovery *discovery = CONTAINER_OF(work, struct mcp_discovery, come);
+    struct mcp_server *server = discovery->server;
     struct status st = {0};
-    int64_t left_ns = asking->until_ns - clock_now_ns();
-    if (is_known(server) || !mcp_server_start(server, &st)) {
-        answer(asking, &st);
+    int64_t left_ns = discovery->until_ns - clock_now_ns();
+    if (mcp_is_known(server) || !mcp_server_start(server, &st)) {
+        mcp_answer(discovery, &st);
         return;
     }
-    asking->next = server->askings;
-    server->askings = asking;
-    asking->patience.expired = out_of_patience;
-    loop_arm_after(server->loop, &asking->patience, left_ns > 0 ? left_ns / NS_PER_MS : 0);
+    discovery->next = server->discoveries;
+    server->discoveries = discovery;
+    discovery->timeout.expired = discovery_timed_out;
+    loop_arm_after(server->loop, &discovery->timeout, left_ns > 0 ? left_ns / NS_PER_MS : 0);
     if (server->state == MCP_READY)
         mcp_list(server);
 }
 
-void mcp_ask(struct mcp_server *server, struct mcp_asking *asking, int64_t patience_ms)
+void mcp_discover(struct mcp_server *server, struct mcp_discovery *discovery, int64_t timeout_ms)
 {
-    asking->server = server;
-    asking->until_ns = clock_now_ns() + patience_ms * NS_PER_MS;
-    asking->come.run = asking_came;
-    asking->patience = (struct timer){0};
-    loop_post(home_of(server->mcp, server), &asking->come);
+    discovery->server = server;
+    discovery->until_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
+    discovery->come.run = discovery_arrived;
+    discovery->timeout = (struct timer){0};
+    loop_post(home_of(server->mcp, server), &discovery->come);
 }

@@ -1,13 +1,13 @@
 /* Tool servers that speak the Model Context Protocol (https://modelcontextprotocol.io), revisions 2025-11-25 and
  * before, and 2026-07-28: the servers, their tools, and calls to them.
  *
- * A server is at home in one loop of the process, for requests of all loops. Its list of tools is immutable, and held
- * by each reader. A server is started when it is first asked, and again when it has died. */
+ * A server belongs to one loop of the process, and serves requests of all loops. Its list of tools is immutable, and
+ * held by each reader. A server is started when it is first asked, and again when it has died. */
 #ifndef RENGA_MCP_H
 #define RENGA_MCP_H
 
-#include "base/json_schema.h"
 #include "tool.h"
+#include "json/schema.h"
 
 #include <stdatomic.h>
 
@@ -29,7 +29,7 @@ struct mcp *mcp_create(const struct mcp_options *options, struct status *st);
 /* When all loops have left. */
 void mcp_destroy(struct mcp **mcp);
 
-/* From inside each loop: its instance joins, and leaves when no call is under way any more. Servers at home there end.
+/* From inside each loop: its instance joins, and leaves when no call is under way any more. Its servers end.
  */
 void mcp_join(struct mcp *mcp, struct tool_runner *runner);
 void mcp_leave(struct mcp *mcp, struct tool_runner *runner);
@@ -44,20 +44,20 @@ struct mcp_server *mcp_server_of(const struct mcp *mcp, const char *tool_name);
 
 /* Asks a server for its tools: starts the server if it does not run, and asks again if its list may have changed.
  * Embedded in its owner, and kept until `answered`. */
-struct mcp_asking {
+struct mcp_discovery {
     struct loop *loop;
-    void (*answered)(struct mcp_asking *asking); /* once, later, in `loop` */
+    void (*answered)(struct mcp_discovery *discovery); /* once, later, in `loop` */
     void *owner;
     struct status status; /* OK: mcp_tools_hold has the list */
 
     /* The server's. */
     struct mcp_server *server;
     struct work come, go;
-    struct timer patience;
-    struct mcp_asking *next;
+    struct timer timeout;
+    struct mcp_discovery *next;
     int64_t until_ns;
 };
-void mcp_ask(struct mcp_server *server, struct mcp_asking *asking, int64_t patience_ms);
+void mcp_discover(struct mcp_server *server, struct mcp_discovery *discovery, int64_t timeout_ms);
 
 /* ---- tools ------------------------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* The inside of mcp/: a server, its requests, and its two transports.
  *
- *      IDLE ---> STARTING ---> READY ---.     all callbacks of a server run in the loop that is its home
+ *      IDLE ---> STARTING ---> READY ---.     all callbacks of a server run in the loop of its runner
  *       ^           |            |      |
- *       '-- RESTING <------------'      '---> (a session that the server has lost is begun anew: STARTING)
+ *       '-- BACKOFF <------------'      '---> (a session that the server has lost is begun anew: STARTING)
  *
  * A transport carries messages: it passes received messages to mcp_received, a request that cannot be answered to
- * mcp_request_failed, and its own end to mcp_broke. */
+ * mcp_request_failed, and its own end to mcp_server_fail. */
 #ifndef RENGA_MCP_PRIV_H
 #define RENGA_MCP_PRIV_H
 
@@ -27,7 +27,7 @@ struct json_writer;
 struct mcp_call;
 struct mcp_reading;
 
-enum mcp_state { MCP_IDLE, MCP_STARTING, MCP_READY, MCP_RESTING };
+enum mcp_state { MCP_IDLE, MCP_STARTING, MCP_READY, MCP_BACKOFF };
 
 /* A request of ours, until its answer. Embedded in its owner. */
 struct mcp_request {
@@ -44,7 +44,7 @@ struct mcp_request {
 };
 
 struct mcp_transport {
-    /* A process is started, a session is prepared: hello may be sent. */
+    /* A process is started, a session is prepared: handshake may be sent. */
     bool (*open)(struct mcp_server *server, struct status *st);
     /* `request` NULL: the server sends no answer. `tool` is the called tool, or NULL. */
     void (*send)(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
@@ -54,7 +54,7 @@ struct mcp_transport {
     /* Closes the connection at once; its process or its transfers end later, without a further call. */
     void (*close)(struct mcp_server *server);
     /* Waits a moment for the closed connections. */
-    void (*bury)(struct mcp_server *server);
+    void (*reap)(struct mcp_server *server);
     bool probes; /* a request can tell whether a silent server still works */
 };
 extern const struct mcp_transport mcp_stdio, mcp_streamable;
@@ -63,8 +63,8 @@ struct mcp_server {
     struct mcp *mcp;
     const struct mcp_setup *setup;
     const struct mcp_transport *transport;
-    struct tool_runner *home; /* NULL: not asked yet */
-    struct loop *loop;        /* of its home */
+    struct tool_runner *runner; /* the instance that has it; NULL: not asked yet */
+    struct loop *loop;          /* of `runner` */
 
     unsigned state;
     bool modern; /* revision 2026-07-28 */
@@ -74,7 +74,7 @@ struct mcp_server {
     struct mcp_request *requests;
     unsigned request_count;
     int64_t next_id;
-    struct mcp_request hello, list, probe;
+    struct mcp_request handshake, list, probe;
     cJSON *result; /* while `answered` runs */
     bool listing, probing, changed;
     struct mcp_tools *fresh; /* the list that is being read */
@@ -83,33 +83,33 @@ struct mcp_server {
     struct mcp_reading *readings, **readings_end; /* received and not understood yet, in order */
     size_t unread_bytes;
     unsigned dropped; /* readings that a worker still has */
-    bool understanding;
+    bool dispatching;
 
-    struct mcp_asking *askings;
+    struct mcp_discovery *discoveries;
     struct mcp_call *waiting, **waiting_end; /* calls until it is ready */
     struct timer start_limit, relist;
-    struct work dying;
-    bool doomed;
-    struct status death; /* why it rests */
-    unsigned failures;   /* in a row */
-    int64_t rest_until_ns;
+    struct work failure_work;
+    bool failing;
+    struct status failure; /* why it is not tried now */
+    unsigned failures;     /* in a row */
+    int64_t backoff_until_ns;
 
     pthread_mutex_t lock;    /* of: */
     struct mcp_tools *tools; /* as it last said */
 };
 
-/* The loop that is its home; any thread. */
-struct loop *mcp_server_home(struct mcp_server *server);
+/* Its loop; any thread. */
+struct loop *mcp_server_loop(struct mcp_server *server);
 
 /* ---- server.c: its life ------------------------------------------------------------------------------------------ */
 
 void mcp_server_init(struct mcp_server *server, struct mcp *mcp, const struct mcp_setup *setup);
 void mcp_server_fini(struct mcp_server *server);
 
-/* From inside its home. False with `st`: it rests, or could not be started. */
+/* From inside its loop. False with `st`: it is in backoff, or could not be started. */
 bool mcp_server_start(struct mcp_server *server, struct status *st);
 /* The server has failed: waiting callers are told, soon. */
-void mcp_broke(struct mcp_server *server, const struct status *why);
+void mcp_server_fail(struct mcp_server *server, const struct status *why);
 /* The session is lost, the server still works: repeats the handshake, and sends the calls that it has not seen
  * again. */
 void mcp_session_lost(struct mcp_server *server);
@@ -122,9 +122,9 @@ void mcp_probe(struct mcp_server *server);
 /* The list of tools is known: it is ready. */
 void mcp_server_listed(struct mcp_server *server, const struct status *status);
 
-/* ---- hello.c, listing.c ------------------------------------------------------------------------------------------ */
+/* ---- handshake.c, listing.c -------------------------------------------------------------------------------------- */
 
-void mcp_hello(struct mcp_server *server);
+void mcp_handshake(struct mcp_server *server);
 void mcp_list(struct mcp_server *server);
 void mcp_list_changed(struct mcp_server *server);
 
@@ -143,7 +143,7 @@ void mcp_request_forget(struct mcp_request *request);
 void mcp_request_failed(struct mcp_request *request, const struct status *status);
 void mcp_fail_requests(struct mcp_server *server, const struct status *status);
 
-void mcp_understand(struct mcp_server *server, cJSON *message);
+void mcp_dispatch(struct mcp_server *server, cJSON *message);
 /* From within `answered`: the result becomes the caller's. */
 cJSON *mcp_take_result(struct mcp_server *server);
 
@@ -159,7 +159,7 @@ void mcp_after(struct mcp_server *server, void (*then)(void *data), void *data);
 /* The wire is closed: drops all messages that are not understood yet. */
 void mcp_readings_drop(struct mcp_server *server);
 /* Waits a moment for the workers that still read dropped messages. */
-void mcp_readings_bury(struct mcp_server *server);
+void mcp_readings_await(struct mcp_server *server);
 
 /* ---- header.c ---------------------------------------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ bool mcp_call_requeue(struct mcp_request *request);
 
 /* ---- mcp.c ------------------------------------------------------------------------------------------------------- */
 
-void mcp_askings_answer(struct mcp_server *server, const struct status *status);
+void mcp_discoveries_answer(struct mcp_server *server, const struct status *status);
 
 /* ---- tools.c, result.c ------------------------------------------------------------------------------------------- */
 

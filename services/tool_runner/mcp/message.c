@@ -1,9 +1,9 @@
 /* JSON-RPC 2.0: requests, notifications, and their answers. Our ids and the server's ids are separate. */
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/trace.h"
 #include "mcp_priv.h"
 #include "tool_runner_priv.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void write_meta(const struct mcp_server *server, struct json_writer *writ
 
 static void request_late(struct timer *timer)
 {
-    struct mcp_request *request = OWNER_OF(timer, struct mcp_request, late);
+    struct mcp_request *request = CONTAINER_OF(timer, struct mcp_request, late);
     struct status st = {0};
     fail(&st, DEADLINE_EXCEEDED, "the tool server '%s' did not answer %s within %lld ms", request->server->setup->name,
          request->method, (long long)request->timeout_ms);
@@ -45,7 +45,7 @@ static void request_late(struct timer *timer)
     request->answered(request, NULL, &st);
 }
 
-static void enlist(struct mcp_server *server, struct mcp_request *request)
+static void message_enlist(struct mcp_server *server, struct mcp_request *request)
 {
     request->server = server;
     request->id = server->next_id++;
@@ -64,7 +64,7 @@ void mcp_request(struct mcp_server *server, struct mcp_request *request, const c
 {
     struct buffer message;
     struct json_writer writer;
-    enlist(server, request);
+    message_enlist(server, request);
     buffer_init(&message, MCP_MESSAGE_MAX);
     json_writer_init(&writer, &message);
     json_write_object(&writer, NULL);
@@ -135,7 +135,7 @@ void mcp_request_cancel(struct mcp_request *request)
 {
     struct mcp_server *server = request->server;
     mcp_request_forget(request);
-    if (server->wire && !server->doomed)
+    if (server->wire && !server->failing)
         mcp_notify(server, "notifications/cancelled", write_cancelled, request);
 }
 
@@ -153,7 +153,7 @@ void mcp_fail_requests(struct mcp_server *server, const struct status *status)
 
 /* ---- received messages ------------------------------------------------------------------------------------------- */
 
-static struct mcp_request *find_request(const struct mcp_server *server, const cJSON *id)
+static struct mcp_request *message_find_request(const struct mcp_server *server, const cJSON *id)
 {
     struct mcp_request *request = server->requests;
     while (request && !(cJSON_IsNumber(id) && id->valuedouble == (double)request->id))
@@ -168,10 +168,10 @@ cJSON *mcp_take_result(struct mcp_server *server)
     return result;
 }
 
-static void answered(struct mcp_server *server, cJSON *message, const cJSON *id)
+static void message_answered(struct mcp_server *server, cJSON *message, const cJSON *id)
 {
     struct status st = {0};
-    struct mcp_request *request = find_request(server, id);
+    struct mcp_request *request = message_find_request(server, id);
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(message, "error");
     if (!request)
         return; /* cancelled, or never asked */
@@ -190,7 +190,7 @@ static void answered(struct mcp_server *server, cJSON *message, const cJSON *id)
 }
 
 /* ping is answered; roots, sampling and elicitation we have not declared. */
-static void reply(struct mcp_server *server, const char *method, const cJSON *id)
+static void message_reply(struct mcp_server *server, const char *method, const cJSON *id)
 {
     struct buffer message;
     struct json_writer writer;
@@ -212,14 +212,14 @@ static void reply(struct mcp_server *server, const char *method, const cJSON *id
     buffer_fini(&message);
 }
 
-void mcp_understand(struct mcp_server *server, cJSON *message)
+void mcp_dispatch(struct mcp_server *server, cJSON *message)
 {
     const char *method = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message, "method"));
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
     if (!method)
-        answered(server, message, id);
+        message_answered(server, message, id);
     else if (cJSON_IsNumber(id) || cJSON_IsString(id))
-        reply(server, method, id);
+        message_reply(server, method, id);
     else if (strcmp(method, "notifications/tools/list_changed") == 0)
         mcp_list_changed(server);
 }

@@ -5,10 +5,10 @@
  *      mcp_after    ---> a callback --------'
  *
  * When the wire is closed, the line is dropped: its messages are not understood, and its callbacks run. */
-#include "base/json.h"
 #include "base/log.h"
 #include "loop/jobs.h"
 #include "mcp_priv.h"
+#include "json/json.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 #define VALUES_MAX   200000
 #define DEPTH_MAX    128
-#define BURY_MS      2000 /* for jobs whose line was dropped */
-#define BURY_STEP_MS 10
+#define REAP_MS      2000 /* for jobs whose line was dropped */
+#define REAP_STEP_MS 10
 
 struct mcp_reading {
     struct job job; /* first */
@@ -59,23 +59,23 @@ static struct mcp_reading *reading_take(struct mcp_server *server)
     return reading;
 }
 
-/* `understanding` keeps the order if a callback or a message leads to another. */
+/* `dispatching` keeps the order if a callback or a message leads to another. */
 static void readings_go_on(struct mcp_server *server)
 {
-    if (server->understanding)
+    if (server->dispatching)
         return;
-    server->understanding = true;
+    server->dispatching = true;
     while (server->readings && server->readings->parsed) {
         struct mcp_reading *reading = reading_take(server);
         if (reading->then)
             reading->then(reading->data);
         else if (cJSON_IsObject(reading->message))
-            mcp_understand(server, reading->message);
+            mcp_dispatch(server, reading->message);
         else
             log_debug("mcp.garbage", "'%s' sent %zu bytes that are no message", server->setup->name, reading->length);
         reading_free(reading);
     }
-    server->understanding = false;
+    server->dispatching = false;
 }
 
 static void reading_parse(struct job *job)
@@ -152,11 +152,11 @@ void mcp_readings_drop(struct mcp_server *server)
     }
 }
 
-void mcp_readings_bury(struct mcp_server *server)
+void mcp_readings_await(struct mcp_server *server)
 {
-    for (int waited_ms = 0; server->dropped && waited_ms < BURY_MS; waited_ms += BURY_STEP_MS) {
+    for (int waited_ms = 0; server->dropped && waited_ms < REAP_MS; waited_ms += REAP_STEP_MS) {
         loop_leave(server->loop);
-        poll(NULL, 0, BURY_STEP_MS);
+        poll(NULL, 0, REAP_STEP_MS);
         loop_enter(server->loop);
     }
 }

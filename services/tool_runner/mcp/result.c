@@ -1,13 +1,13 @@
 /* The result of a server's tool: its texts, its structured content; other content becomes a note. */
-#include "base/json_writer.h"
 #include "mcp_priv.h"
-#include "words/nothing.h"
+#include "words/no_results.h"
+#include "json/writer.h"
 
 #include <string.h>
 
 #define STRUCTURED_MAX ((size_t)16 << 20)
 
-static const char *text_of(const cJSON *object, const char *name)
+static const char *result_text_of(const cJSON *object, const char *name)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     return text ? text : "";
@@ -19,33 +19,33 @@ static void write_resource(struct tool_run *run, const cJSON *resource)
     if (text)
         tool_write(run, text, strlen(text));
     else
-        tool_print(run, "[resource %.1024s of type %.128s left out]", text_of(resource, "uri"),
-                   text_of(resource, "mimeType"));
+        tool_print(run, "[resource %.1024s of type %.128s left out]", result_text_of(resource, "uri"),
+                   result_text_of(resource, "mimeType"));
 }
 
 static void write_part(struct tool_run *run, const cJSON *part)
 {
-    const char *type = text_of(part, "type"), *text = text_of(part, "text");
+    const char *type = result_text_of(part, "type"), *text = result_text_of(part, "text");
     if (strcmp(type, "text") == 0)
         tool_write(run, text, strlen(text));
     else if (strcmp(type, "resource") == 0)
         write_resource(run, cJSON_GetObjectItemCaseSensitive(part, "resource"));
     else if (strcmp(type, "resource_link") == 0)
-        tool_print(run, "[link to %.1024s: %.256s]", text_of(part, "uri"), text_of(part, "name"));
+        tool_print(run, "[link to %.1024s: %.256s]", result_text_of(part, "uri"), result_text_of(part, "name"));
     else
-        tool_print(run, "[%.64s of type %.128s left out]", type, text_of(part, "mimeType"));
+        tool_print(run, "[%.64s of type %.128s left out]", type, result_text_of(part, "mimeType"));
 }
 
 /* A server has no field for this: its words are read here, and nowhere behind it. */
 static void note_nothing(struct tool_run *run, const cJSON *result)
 {
     const cJSON *part = cJSON_GetObjectItemCaseSensitive(result, "content");
-    const char *text = cJSON_GetArraySize(part) == 1 ? text_of(part->child, "text") : "";
-    if (*text && words_say_nothing_found(text, strlen(text)))
+    const char *text = cJSON_GetArraySize(part) == 1 ? result_text_of(part->child, "text") : "";
+    if (*text && words_say_no_results(text, strlen(text)))
         tool_found_nothing(run);
 }
 
-static void write_structured(struct tool_run *run, const cJSON *structured)
+static void result_write_structured(struct tool_run *run, const cJSON *structured)
 {
     struct buffer out;
     struct json_writer writer;
@@ -60,7 +60,7 @@ static void write_structured(struct tool_run *run, const cJSON *structured)
 void mcp_result_write(struct tool_run *run, const cJSON *result)
 {
     const cJSON *part, *structured = cJSON_GetObjectItemCaseSensitive(result, "structuredContent");
-    const char *kind = text_of(result, "resultType");
+    const char *kind = result_text_of(result, "resultType");
     bool first = true;
     if (kind[0] && strcmp(kind, "complete") != 0) {
         tool_fail(run, UNKNOWN, "the tool wants more input than a call can give (%.64s)", kind);
@@ -74,7 +74,7 @@ void mcp_result_write(struct tool_run *run, const cJSON *result)
         first = false;
     }
     if (structured)
-        write_structured(run, structured);
+        result_write_structured(run, structured);
     else
         note_nothing(run, result);
     if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "isError")))

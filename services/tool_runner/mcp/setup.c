@@ -63,8 +63,8 @@ struct reading {
 
 /* ---- a single value ---------------------------------------------------------------------------------------------- */
 
-static bool read_item(const struct reading *in, const struct option *option, const cJSON *item,
-                      struct config_item *value)
+static bool setup_read_item(const struct reading *in, const struct option *option, const cJSON *item,
+                            struct config_item *value)
 {
     char place[PLACE_MAX];
     size_t line, column;
@@ -73,7 +73,7 @@ static bool read_item(const struct reading *in, const struct option *option, con
     return config_read_item(in->setups->values, option, item, place, value, in->st);
 }
 
-static void put(struct mcp_setup *setup, const struct row *row, const struct config_item *value)
+static void setup_put(struct mcp_setup *setup, const struct row *row, const struct config_item *value)
 {
     void *at = (char *)setup + row->at;
     switch (row->option.type) {
@@ -118,7 +118,7 @@ static bool read_pairs(const struct reading *in, const struct row *row, const cJ
             return fail_at(in->document, item, in->st, "'%s' has more than %d entries", object->string, MCP_PAIRS_MAX);
         if (!item->string[0] || strpbrk(item->string, "=\r\n"))
             return fail_at(in->document, item, in->st, "'%.64s' is no name for an entry", item->string);
-        if (!read_item(in, &text, item, &value) ||
+        if (!setup_read_item(in, &text, item, &value) ||
             !config_read_item(in->setups->values, &plain, &key, "", &name, in->st))
             return false;
         pairs[(*count)++] = (struct mcp_pair){name.text, value.text};
@@ -126,7 +126,7 @@ static bool read_pairs(const struct reading *in, const struct row *row, const cJ
     return true;
 }
 
-static bool refuse_key(const struct reading *in, const cJSON *item)
+static bool setup_refuse_key(const struct reading *in, const cJSON *item)
 {
     struct nearest nearest = nearest_to(item->string);
     for (const struct row *row = rows; row->option.name; row++)
@@ -179,7 +179,7 @@ static bool check_user(const struct reading *in, const cJSON *item, struct mcp_s
            fail_at(in->document, item, in->st, "'user': %s", why.text);
 }
 
-static bool read_keys(const struct reading *in, const cJSON *object, struct mcp_setup *setup)
+static bool setup_read_keys(const struct reading *in, const cJSON *object, struct mcp_setup *setup)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, object)
@@ -187,16 +187,16 @@ static bool read_keys(const struct reading *in, const cJSON *object, struct mcp_
         struct config_item value;
         const struct row *row = find_row(item->string);
         if (!row)
-            return refuse_key(in, item);
+            return setup_refuse_key(in, item);
         if (row->at == SIZE_MAX)
             continue;
         if (row->pairs && !read_pairs(in, row, item, setup))
             return false;
         if (row->pairs)
             continue;
-        if (!read_item(in, &row->option, item, &value))
+        if (!setup_read_item(in, &row->option, item, &value))
             return false;
-        put(setup, row, &value);
+        setup_put(setup, row, &value);
     }
     return true;
 }
@@ -220,7 +220,7 @@ static bool read_server(const struct reading *in, const cJSON *item)
         .probe_timeout_ms = 5000,
         .output_max = (size_t)(16 * MIB),
     };
-    return read_keys(in, item, setup) && check_url(in, item, setup) && check_user(in, item, setup);
+    return setup_read_keys(in, item, setup) && check_url(in, item, setup) && check_user(in, item, setup);
 }
 
 static bool read_root(const struct reading *in)

@@ -4,9 +4,9 @@
 #ifndef RENGA_MCP_SETUP_H
 #define RENGA_MCP_SETUP_H
 
-#include "base/config.h"
 #include "base/status.h"
 #include "child/child.h"
+#include "config/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

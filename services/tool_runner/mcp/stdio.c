@@ -25,8 +25,8 @@
 #define ERROR_MAX    (64u << 10)        /* bytes of its standard error in the log, of a process */
 #define GRACE_MS     2000               /* between SIGTERM and SIGKILL */
 #define SILENCE_MS   200                /* between the end of its output and its own */
-#define BURY_STEP_MS 20
-#define BURY_MS      600 /* for processes that are left when we end */
+#define REAP_STEP_MS 20
+#define REAP_MS      600 /* for processes that are left when we end */
 
 struct mcp_process {
     struct mcp_server *server;
@@ -63,7 +63,7 @@ static void close_streams(struct mcp_process *wire)
     buffer_fini(&wire->unsent);
 }
 
-static void strike(struct mcp_server *server, const struct mcp_process *wire)
+static void stdio_unlist(struct mcp_server *server, const struct mcp_process *wire)
 {
     struct mcp_process *before = server->closed;
     if (before == wire) {
@@ -76,7 +76,7 @@ static void strike(struct mcp_server *server, const struct mcp_process *wire)
 }
 
 /* While it is a zombie, its group's number cannot be reused: its remaining processes are killed before it is reaped. */
-static void reap(struct mcp_process *wire)
+static void stdio_reap(struct mcp_process *wire)
 {
     kill(-wire->child.pid, SIGKILL);
     waitpid(wire->child.pid, NULL, 0);
@@ -87,7 +87,7 @@ static void reap(struct mcp_process *wire)
 
 static void out_of_grace(struct timer *timer)
 {
-    struct mcp_process *wire = OWNER_OF(timer, struct mcp_process, grace);
+    struct mcp_process *wire = CONTAINER_OF(timer, struct mcp_process, grace);
     kill(-wire->child.pid, SIGKILL);
 }
 
@@ -104,16 +104,16 @@ static void stdio_close(struct mcp_server *server)
     loop_arm_after(server->loop, &wire->grace, GRACE_MS);
 }
 
-static void stdio_bury(struct mcp_server *server)
+static void stdio_reap_all(struct mcp_server *server)
 {
-    for (int waited_ms = 0; server->closed; waited_ms += BURY_STEP_MS) {
+    for (int waited_ms = 0; server->closed; waited_ms += REAP_STEP_MS) {
         struct mcp_process *wire = server->closed;
         struct pollfd end = {.fd = wire->pidfd, .events = POLLIN};
-        if (waited_ms >= BURY_MS)
+        if (waited_ms >= REAP_MS)
             kill(-wire->child.pid, SIGKILL);
-        if (poll(&end, 1, BURY_STEP_MS) > 0) {
+        if (poll(&end, 1, REAP_STEP_MS) > 0) {
             server->closed = wire->next;
-            reap(wire);
+            stdio_reap(wire);
         }
     }
 }
@@ -122,10 +122,10 @@ static void broke(struct mcp_process *wire, const char *how)
 {
     struct status why = {0};
     fail(&why, UNAVAILABLE, "the tool server '%s' %s", wire->server->setup->name, how);
-    mcp_broke(wire->server, &why);
+    mcp_server_fail(wire->server, &why);
 }
 
-static void read_some(struct mcp_process *wire);
+static void stdio_read_some(struct mcp_process *wire);
 
 static void silence_told(void *data)
 {
@@ -149,19 +149,19 @@ static void went_silent(struct mcp_process *wire)
 
 static void stays_silent(struct timer *timer)
 {
-    went_silent(OWNER_OF(timer, struct mcp_process, grace));
+    went_silent(CONTAINER_OF(timer, struct mcp_process, grace));
 }
 
-static void ended(struct watch *watch, uint32_t events)
+static void stdio_ended(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, living);
+    struct mcp_process *wire = CONTAINER_OF(watch, struct mcp_process, living);
     if (wire->closed) {
-        strike(wire->server, wire);
-        reap(wire);
+        stdio_unlist(wire->server, wire);
+        stdio_reap(wire);
         return;
     }
     loop_unwatch(wire->server->loop, watch); /* it is watched again when it is closed */
-    read_some(wire);                         /* its last output */
+    stdio_read_some(wire);                   /* its last output */
     went_silent(wire);
 }
 
@@ -172,7 +172,7 @@ static size_t without_return(const char *text, size_t length)
     return length && text[length - 1] == '\r' ? length - 1 : length;
 }
 
-static void take_line(struct mcp_process *wire, const char *text, size_t length)
+static void stdio_take_line(struct mcp_process *wire, const char *text, size_t length)
 {
     length = without_return(text, length);
     if (length)
@@ -188,10 +188,10 @@ static void take_long_line(struct mcp_process *wire)
 }
 
 /* False: the line has more bytes than a message may. */
-static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
+static bool stdio_feed(struct mcp_process *wire, const char *bytes, size_t size)
 {
     const char *end;
-    while ((end = memchr(bytes, '\n', size)) && !wire->server->doomed) {
+    while ((end = memchr(bytes, '\n', size)) && !wire->server->failing) {
         size_t length = (size_t)(end - bytes);
         if (wire->line.length) {
             buffer_append(&wire->line, bytes, length);
@@ -199,7 +199,7 @@ static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
                 return false;
             take_long_line(wire);
         } else {
-            take_line(wire, bytes, length);
+            stdio_take_line(wire, bytes, length);
         }
         bytes = end + 1;
         size -= length + 1;
@@ -208,10 +208,10 @@ static bool feed(struct mcp_process *wire, const char *bytes, size_t size)
     return !wire->line.failed;
 }
 
-static void read_some(struct mcp_process *wire)
+static void stdio_read_some(struct mcp_process *wire)
 {
     char chunk[CHUNK];
-    for (int i = 0; i < CHUNKS_MAX && !wire->server->doomed; i++) {
+    for (int i = 0; i < CHUNKS_MAX && !wire->server->failing; i++) {
         ssize_t size = read(wire->child.output, chunk, sizeof chunk);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
@@ -221,7 +221,7 @@ static void read_some(struct mcp_process *wire)
             loop_arm_after(wire->server->loop, &wire->grace, SILENCE_MS);
             return;
         }
-        if (!feed(wire, chunk, (size_t)size)) {
+        if (!stdio_feed(wire, chunk, (size_t)size)) {
             broke(wire, "wrote a line that is longer than its output_max");
             return;
         }
@@ -240,9 +240,9 @@ static void resume_reading(void *data)
 
 static void readable(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, reading);
-    read_some(wire);
-    if (wire->server->doomed || wire->paused || wire->server->unread_bytes <= wire->server->setup->output_max)
+    struct mcp_process *wire = CONTAINER_OF(watch, struct mcp_process, reading);
+    stdio_read_some(wire);
+    if (wire->server->failing || wire->paused || wire->server->unread_bytes <= wire->server->setup->output_max)
         return;
     wire->paused = true;
     loop_unwatch(wire->server->loop, watch);
@@ -267,7 +267,7 @@ static void log_error_line(struct mcp_process *wire)
 /* Read always, so that it does not block; shown only if the document asks for it. */
 static void erring(struct watch *watch, uint32_t events)
 {
-    struct mcp_process *wire = OWNER_OF(watch, struct mcp_process, erring);
+    struct mcp_process *wire = CONTAINER_OF(watch, struct mcp_process, erring);
     char chunk[4096];
     ssize_t size = read(wire->child.error, chunk, sizeof chunk);
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
@@ -303,7 +303,7 @@ static bool write_some(struct mcp_process *wire)
     return true;
 }
 
-static void flush(struct mcp_process *wire)
+static void stdio_flush(struct mcp_process *wire)
 {
     bool good = write_some(wire);
     if (!good)
@@ -314,23 +314,23 @@ static void flush(struct mcp_process *wire)
         loop_unwatch(wire->server->loop, &wire->writing);
 }
 
-static void writable(struct watch *watch, uint32_t events)
+static void stdio_writable(struct watch *watch, uint32_t events)
 {
-    flush(OWNER_OF(watch, struct mcp_process, writing));
+    stdio_flush(CONTAINER_OF(watch, struct mcp_process, writing));
 }
 
 static void stdio_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
                        const char *method, const char *tool)
 {
     struct mcp_process *wire = server->wire;
-    if (wire->child.input < 0 || server->doomed)
+    if (wire->child.input < 0 || server->failing)
         return;
     buffer_append(&wire->unsent, message->data, message->length);
     buffer_put(&wire->unsent, '\n');
     if (wire->unsent.failed || message->failed)
         broke(wire, "does not read what it is sent");
     else
-        flush(wire);
+        stdio_flush(wire);
 }
 
 /* ---- its beginning ----------------------------------------------------------------------------------------------- */
@@ -342,7 +342,7 @@ static const char *shared_value(const struct mcp_setup *setup, const char *name,
     return value ? value : fallback;
 }
 
-static bool is_set(const struct mcp_setup *setup, const char *name)
+static bool stdio_is_set(const struct mcp_setup *setup, const char *name)
 {
     for (size_t i = 0; i < setup->env_count; i++)
         if (strcmp(setup->env[i].name, name) == 0)
@@ -358,7 +358,7 @@ static bool write_environment(const struct mcp_setup *setup, struct arena *arena
         {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", "/"}, {"LANG", "C.UTF-8"}};
     size_t count = 0;
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-        if (!is_set(setup, shared[i][0]))
+        if (!stdio_is_set(setup, shared[i][0]))
             env[count++] = arena_printf(arena, "%s=%s", shared[i][0], shared_value(setup, shared[i][0], shared[i][1]));
     for (size_t i = 0; i < setup->env_count; i++)
         env[count++] = arena_printf(arena, "%s=%s", setup->env[i].name, setup->env[i].value);
@@ -399,9 +399,9 @@ static bool watch_streams(struct mcp_process *wire)
 {
     struct loop *loop = wire->server->loop;
     wire->reading.ready = readable;
-    wire->writing.ready = writable;
+    wire->writing.ready = stdio_writable;
     wire->erring.ready = erring;
-    wire->living.ready = ended;
+    wire->living.ready = stdio_ended;
     return loop_watch(loop, &wire->reading, wire->child.output, EPOLLIN) &&
            loop_watch(loop, &wire->erring, wire->child.error, EPOLLIN) &&
            loop_watch(loop, &wire->living, wire->pidfd, EPOLLIN);
@@ -434,6 +434,6 @@ const struct mcp_transport mcp_stdio = {
     .open = stdio_open,
     .send = stdio_send,
     .close = stdio_close,
-    .bury = stdio_bury,
+    .reap = stdio_reap_all,
     .probes = true,
 };

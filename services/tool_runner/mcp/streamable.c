@@ -19,8 +19,8 @@
 #define SESSION_MAX     256 /* bytes of a session's id */
 #define NOTICE_MS       10000
 #define LINGER_MS       1000 /* for further messages of a server after its answer */
-#define BURY_MS         500
-#define BURY_STEP_MS    10
+#define REAP_MS         500
+#define REAP_STEP_MS    10
 #define HEADERS_MAX     8
 #define UNREAD_TIMES    4   /* output_max: a stream of more that no worker has read yet is cut */
 #define RESUMES_MAX     16  /* of a request in a row without an event; its time is bounded besides */
@@ -37,7 +37,7 @@ struct session {
     struct http_url *url;
     char id[SESSION_MAX + 1];
     struct exchange *exchanges;
-    void **home; /* the list that holds it, of its server's closed sessions; NULL: not in a list */
+    void **list; /* the list that holds it, of its server's closed sessions; NULL: not in a list */
     struct session *next;
 };
 
@@ -60,30 +60,30 @@ struct exchange {
     struct exchange *next;
 };
 
-static void strike(struct session *session)
+static void streamable_unlist(struct session *session)
 {
-    struct session *before = *session->home;
+    struct session *before = *session->list;
     while (before != session && before->next != session)
         before = before->next;
     if (before == session)
-        *session->home = session->next;
+        *session->list = session->next;
     else
         before->next = session->next;
-    session->home = NULL;
+    session->list = NULL;
 }
 
 static void free_if_through(struct session *session)
 {
     if (session->server || session->exchanges)
         return;
-    if (session->home)
-        strike(session);
+    if (session->list)
+        streamable_unlist(session);
     http_headers_destroy(&session->headers);
     http_url_destroy(&session->url);
     free(session);
 }
 
-static void destroy(struct exchange *exchange)
+static void streamable_destroy(struct exchange *exchange)
 {
     struct session *session = exchange->session;
     struct exchange **at = &session->exchanges;
@@ -100,11 +100,11 @@ static void destroy(struct exchange *exchange)
     free_if_through(session);
 }
 
-static void take_up(struct timer *timer);
+static void streamable_take_up(struct timer *timer);
 
 /* ---- received messages ------------------------------------------------------------------------------------------- */
 
-static bool event_came(void *owner, const struct sse_event *event)
+static bool streamable_event_received(void *owner, const struct sse_event *event)
 {
     struct exchange *exchange = owner;
     struct mcp_server *server = exchange->session->server;
@@ -128,19 +128,19 @@ static void take_session(struct exchange *exchange)
     strcpy(exchange->session->id, id);
 }
 
-static void headers_received(struct transfer *transfer, int http_status)
+static void streamable_headers_received(struct transfer *transfer, int http_status)
 {
     struct exchange *exchange = transfer->owner;
     const char *type = transfer_header(transfer, "Content-Type");
     exchange->streams = http_status == 200 && type && strncmp(type, "text/event-stream", 17) == 0;
     if (exchange->streams)
         sse_init(&exchange->sse, exchange->session->server ? exchange->session->server->setup->output_max : SESSION_MAX,
-                 event_came, exchange);
+                 streamable_event_received, exchange);
     if (http_status >= 200 && http_status < 300)
         take_session(exchange);
 }
 
-static void body_received(struct transfer *transfer, const char *bytes, size_t size)
+static void streamable_body_received(struct transfer *transfer, const char *bytes, size_t size)
 {
     struct exchange *exchange = transfer->owner;
     struct status st = {0};
@@ -187,7 +187,7 @@ static void lose_session(struct exchange *exchange, const struct status *status)
 }
 
 /* A failure, or no answer. */
-static void judge(struct exchange *exchange)
+static void streamable_judge(struct exchange *exchange)
 {
     const struct transfer *transfer = &exchange->transfer;
     const char *name = exchange->session->server->setup->name;
@@ -223,7 +223,7 @@ static bool may_resume(const struct exchange *exchange)
            exchange->resumes < RESUMES_MAX && (stopped || again);
 }
 
-static void rest(struct exchange *exchange)
+static void streamable_rest(struct exchange *exchange)
 {
     int64_t wait_ms = exchange->streams ? exchange->sse.retry_ms : -1;
     wait_ms = wait_ms < 0 ? RESUME_MS : wait_ms < RESUME_LEAST_MS ? RESUME_LEAST_MS : wait_ms;
@@ -232,7 +232,7 @@ static void rest(struct exchange *exchange)
     exchange->streams = false;
     exchange->rests = true;
     exchange->resumes++;
-    exchange->resuming.expired = take_up;
+    exchange->resuming.expired = streamable_take_up;
     loop_arm_after(exchange->session->loop, &exchange->resuming, wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
 }
 
@@ -243,15 +243,15 @@ static void exchange_over(void *data)
     struct mcp_server *server = exchange->session->server;
     exchange->over = false;
     if (server && may_resume(exchange)) {
-        rest(exchange);
+        streamable_rest(exchange);
         return;
     }
     if (server && (exchange->request || is_session_lost(exchange)))
-        judge(exchange);
-    destroy(exchange);
+        streamable_judge(exchange);
+    streamable_destroy(exchange);
 }
 
-static void finished(struct transfer *transfer)
+static void streamable_finished(struct transfer *transfer)
 {
     struct exchange *exchange = transfer->owner;
     struct mcp_server *server = exchange->session->server;
@@ -270,15 +270,15 @@ static void finished(struct transfer *transfer)
 
 static void linger_over(struct timer *timer)
 {
-    struct exchange *exchange = OWNER_OF(timer, struct exchange, linger);
+    struct exchange *exchange = CONTAINER_OF(timer, struct exchange, linger);
     if (!exchange->over)
         transfer_cancel(&exchange->transfer);
 }
 
-static void stop(struct exchange *exchange)
+static void streamable_stop(struct exchange *exchange)
 {
     if (exchange->rests)
-        destroy(exchange);
+        streamable_destroy(exchange);
     else if (!exchange->over)
         transfer_cancel(&exchange->transfer);
 }
@@ -289,7 +289,7 @@ static void streamable_forget(struct mcp_request *request, bool answered)
     request->exchange = NULL;
     exchange->request = NULL;
     if (!answered) {
-        stop(exchange);
+        streamable_stop(exchange);
         return;
     }
     exchange->linger.expired = linger_over;
@@ -298,47 +298,47 @@ static void streamable_forget(struct mcp_request *request, bool answered)
 
 /* ---- sent messages ----------------------------------------------------------------------------------------------- */
 
-static void add_header(struct exchange *exchange, const char *name, const char *value)
+static void streamable_add_header(struct exchange *exchange, const char *name, const char *value)
 {
     exchange->extra[exchange->transfer.extra_count++] = (struct http_header){name, value};
 }
 
-static void add_headers(struct exchange *exchange, const char *method, const char *tool)
+static void streamable_add_headers(struct exchange *exchange, const char *method, const char *tool)
 {
     const struct mcp_server *server = exchange->session->server;
     exchange->transfer.extra = exchange->extra;
     if (exchange->session->id[0] && !exchange->greets) {
         strcpy(exchange->id, exchange->session->id);
         exchange->had_session = true;
-        add_header(exchange, "Mcp-Session-Id", exchange->id);
+        streamable_add_header(exchange, "Mcp-Session-Id", exchange->id);
     }
     if (server->modern)
-        add_header(exchange, "MCP-Protocol-Version", MCP_REVISION_MODERN);
+        streamable_add_header(exchange, "MCP-Protocol-Version", MCP_REVISION_MODERN);
     else if (server->revision[0])
-        add_header(exchange, "MCP-Protocol-Version", server->revision);
+        streamable_add_header(exchange, "MCP-Protocol-Version", server->revision);
     if (server->modern && method)
-        add_header(exchange, "Mcp-Method", method);
+        streamable_add_header(exchange, "Mcp-Method", method);
     if (server->modern && tool && mcp_header_text(tool, exchange->tool))
-        add_header(exchange, "Mcp-Name", exchange->tool);
+        streamable_add_header(exchange, "Mcp-Name", exchange->tool);
 }
 
-static void prepare(struct exchange *exchange, const char *verb)
+static void streamable_prepare(struct exchange *exchange, const char *verb)
 {
     struct session *session = exchange->session;
-    transfer_init(&exchange->transfer, session->url, finished);
+    transfer_init(&exchange->transfer, session->url, streamable_finished);
     exchange->transfer.method = verb;
     exchange->transfer.headers = session->headers;
     exchange->transfer.owner = exchange;
     exchange->transfer.alias = session->server->setup->name;
-    exchange->transfer.headers_received = headers_received;
-    exchange->transfer.body_received = body_received;
+    exchange->transfer.headers_received = streamable_headers_received;
+    exchange->transfer.body_received = streamable_body_received;
     exchange->transfer.response_max = session->server->setup->output_max;
     exchange->transfer.decompress = true;
     exchange->transfer.timeout_ms = NOTICE_MS;
     exchange->transfer.idle_timeout_ms = 0;
 }
 
-static struct exchange *make(struct session *session, const char *verb)
+static struct exchange *streamable_make(struct session *session, const char *verb)
 {
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
@@ -347,27 +347,27 @@ static struct exchange *make(struct session *session, const char *verb)
     exchange->next = session->exchanges;
     session->exchanges = exchange;
     buffer_init(&exchange->answer, session->server->setup->output_max);
-    prepare(exchange, verb);
+    streamable_prepare(exchange, verb);
     return exchange;
 }
 
 /* Requests the rest of a stream that was cut. */
-static void take_up(struct timer *timer)
+static void streamable_take_up(struct timer *timer)
 {
-    struct exchange *exchange = OWNER_OF(timer, struct exchange, resuming);
+    struct exchange *exchange = CONTAINER_OF(timer, struct exchange, resuming);
     exchange->rests = false;
-    prepare(exchange, "GET");
-    add_headers(exchange, NULL, NULL);
-    add_header(exchange, "Last-Event-ID", exchange->event);
+    streamable_prepare(exchange, "GET");
+    streamable_add_headers(exchange, NULL, NULL);
+    streamable_add_header(exchange, "Last-Event-ID", exchange->event);
     exchange->transfer.timeout_ms = 0; /* the owner of the request looks at the time */
-    transfer_start(exchange->session->server->home->http, &exchange->transfer);
+    transfer_start(exchange->session->server->runner->http, &exchange->transfer);
 }
 
 static void streamable_send(struct mcp_server *server, const struct buffer *message, struct mcp_request *request,
                             const char *method, const char *tool)
 {
     struct session *session = server->wire;
-    struct exchange *exchange = make(session, "POST");
+    struct exchange *exchange = streamable_make(session, "POST");
     exchange->greets = method && (strcmp(method, "initialize") == 0 || strcmp(method, "server/discover") == 0);
     if (exchange->greets)
         session->id[0] = '\0';
@@ -376,7 +376,7 @@ static void streamable_send(struct mcp_server *server, const struct buffer *mess
         request->exchange = exchange;
         exchange->transfer.timeout_ms = 0; /* the owner of the request looks at the time */
     }
-    add_headers(exchange, method, tool);
+    streamable_add_headers(exchange, method, tool);
     exchange->sent = malloc(message->length + 1);
     if (!exchange->sent)
         fatal("tool_runner.memory", "no memory for a message to a tool server");
@@ -384,7 +384,7 @@ static void streamable_send(struct mcp_server *server, const struct buffer *mess
         memcpy(exchange->sent, message->data, message->length);
     exchange->transfer.body = exchange->sent;
     exchange->transfer.body_size = message->length;
-    transfer_start(server->home->http, &exchange->transfer);
+    transfer_start(server->runner->http, &exchange->transfer);
 }
 
 /* ---- its life ---------------------------------------------------------------------------------------------------- */
@@ -414,31 +414,31 @@ static void streamable_close(struct mcp_server *server)
         if (exchange->request)
             exchange->request->exchange = NULL;
         exchange->request = NULL;
-        stop(exchange);
+        streamable_stop(exchange);
     }
     if (session->id[0]) {
-        struct exchange *farewell = make(session, "DELETE");
-        add_headers(farewell, NULL, NULL);
-        transfer_start(server->home->http, &farewell->transfer);
+        struct exchange *ending = streamable_make(session, "DELETE");
+        streamable_add_headers(ending, NULL, NULL);
+        transfer_start(server->runner->http, &ending->transfer);
     }
     session->server = NULL;
-    session->home = &server->closed;
+    session->list = &server->closed;
     session->next = server->closed;
     server->closed = session;
     free_if_through(session);
 }
 
 /* Waits a moment for the DELETE requests; then the sessions leave the server, but keep their exchanges. */
-static void streamable_bury(struct mcp_server *server)
+static void streamable_reap_all(struct mcp_server *server)
 {
     struct loop *loop = server->loop;
-    for (int waited_ms = 0; server->closed && waited_ms < BURY_MS; waited_ms += BURY_STEP_MS) {
+    for (int waited_ms = 0; server->closed && waited_ms < REAP_MS; waited_ms += REAP_STEP_MS) {
         loop_leave(loop);
-        poll(NULL, 0, BURY_STEP_MS);
+        poll(NULL, 0, REAP_STEP_MS);
         loop_enter(loop);
     }
     while (server->closed)
-        strike(server->closed);
+        streamable_unlist(server->closed);
 }
 
 const struct mcp_transport mcp_streamable = {
@@ -446,5 +446,5 @@ const struct mcp_transport mcp_streamable = {
     .send = streamable_send,
     .forget = streamable_forget,
     .close = streamable_close,
-    .bury = streamable_bury,
+    .reap = streamable_reap_all,
 };

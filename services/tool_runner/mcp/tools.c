@@ -1,7 +1,7 @@
 /* A server's tools, as entries of the catalog. */
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "mcp_priv.h"
+#include "json/writer.h"
 
 #include <openssl/sha.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ void mcp_tools_release(struct mcp_tools *tools)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static bool is_taken(const struct mcp_tools *tools, const char *name)
+static bool tools_is_taken(const struct mcp_tools *tools, const char *name)
 {
     for (size_t i = 0; i < tools->count; i++)
         if (strcmp(tools->tools[i].tool.name, name) == 0)
@@ -44,7 +44,7 @@ static bool is_taken(const struct mcp_tools *tools, const char *name)
 }
 
 /* The end of a name that had to be changed: a hash of the original name keeps two names different. */
-static void mark(char name[TOOL_NAME_MAX + 1], const char *remote)
+static void tools_mark(char name[TOOL_NAME_MAX + 1], const char *remote)
 {
     unsigned char hash[SHA256_DIGEST_LENGTH];
     size_t length = strlen(name), room = TOOL_NAME_MAX - HASH_DIGITS - 1;
@@ -64,13 +64,13 @@ static void make_name(const struct mcp_tools *tools, const char *server, const c
             *c = '_';
             changed = true;
         }
-    if (changed || is_taken(tools, name))
-        mark(name, remote);
-    if (is_taken(tools, name))
+    if (changed || tools_is_taken(tools, name))
+        tools_mark(name, remote);
+    if (tools_is_taken(tools, name))
         name[0] = '\0';
 }
 
-static bool is_allowed(const struct mcp_setup *setup, const char *remote)
+static bool tools_is_allowed(const struct mcp_setup *setup, const char *remote)
 {
     for (size_t i = 0; i < setup->tools.count; i++)
         if (strcmp(setup->tools.items[i], remote) == 0)
@@ -120,7 +120,7 @@ static const char *copy_schema(struct arena *arena, const cJSON *schema)
     return text;
 }
 
-static const struct json_schema *compile(struct arena *arena, const cJSON *schema, const char *name)
+static const struct json_schema *tools_compile(struct arena *arena, const cJSON *schema, const char *name)
 {
     struct status st = {0};
     const struct json_schema *compiled =
@@ -130,8 +130,8 @@ static const struct json_schema *compile(struct arena *arena, const cJSON *schem
     return compiled;
 }
 
-static bool fill(struct mcp_tools *tools, struct mcp_server *server, const cJSON *description, const char *remote,
-                 const char *name)
+static bool tools_fill(struct mcp_tools *tools, struct mcp_server *server, const cJSON *description, const char *remote,
+                       const char *name)
 {
     struct arena *arena = &tools->arena;
     struct mcp_tool *tool = &tools->tools[tools->count];
@@ -152,7 +152,7 @@ static bool fill(struct mcp_tools *tools, struct mcp_server *server, const cJSON
                 .server = server->setup->name,
                 .owner = tool,
             },
-        .schema = compile(arena, schema, name),
+        .schema = tools_compile(arena, schema, name),
         .remote = arena_strdup(arena, remote),
         .server = server,
         .list = tools,
@@ -164,7 +164,7 @@ void mcp_tools_add(struct mcp_tools *tools, struct mcp_server *server, const cJS
 {
     char name[TOOL_NAME_MAX + 1];
     const char *remote = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(description, "name"));
-    if (!remote || !remote[0] || !is_allowed(server->setup, remote))
+    if (!remote || !remote[0] || !tools_is_allowed(server->setup, remote))
         return;
     if (tools->count == MCP_TOOLS_MAX) { /* each further name would be compared with all */
         if (!tools->is_full)
@@ -174,7 +174,7 @@ void mcp_tools_add(struct mcp_tools *tools, struct mcp_server *server, const cJS
         return;
     }
     make_name(tools, server->setup->name, remote, name);
-    if (name[0] && fill(tools, server, description, remote, name))
+    if (name[0] && tools_fill(tools, server, description, remote, name))
         tools->count++;
     else
         log_warn("mcp.left_out",

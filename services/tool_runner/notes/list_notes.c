@@ -29,8 +29,8 @@ static char *token_of(struct arena *arena, const Renga__V1__Note *last)
     return arena_printf(arena, "%s:%d", last->run_id, last->step_no);
 }
 
-static bool take_token(const Renga__V1__ListNotesRequest *request, const char *tenant, struct store_scan *page,
-                       struct arena *arena, struct status *st)
+static bool list_notes_take_token(const Renga__V1__ListNotesRequest *request, const char *tenant,
+                                  struct store_scan *page, struct arena *arena, struct status *st)
 {
     struct store_bytes unused;
     const char *token = request->page_token, *colon = strrchr(token, ':');
@@ -47,9 +47,9 @@ static bool take_token(const Renga__V1__ListNotesRequest *request, const char *t
     return run && page->from.bytes;
 }
 
-static void page_came(struct store_scan *page)
+static void list_notes_page_received(struct store_scan *page)
 {
-    struct listing *self = OWNER_OF(page, struct listing, page);
+    struct listing *self = CONTAINER_OF(page, struct listing, page);
     struct arena *arena = rpc_call_arena(self->rpc);
     Renga__V1__ListNotesResponse response = RENGA__V1__LIST_NOTES_RESPONSE__INIT;
     struct status why = {0};
@@ -75,7 +75,7 @@ static void page_came(struct store_scan *page)
     store_scan_fini(page);
 }
 
-static bool check(const Renga__V1__ListNotesRequest *request, struct status *st)
+static bool list_notes_check(const Renga__V1__ListNotesRequest *request, struct status *st)
 {
     if (request->page_size < 0 || request->page_size > PAGE_MOST)
         return fail_field(st, "page_size", "is %d; it must be within 0 (%d) and %d", request->page_size, PAGE_USUAL,
@@ -85,17 +85,17 @@ static bool check(const Renga__V1__ListNotesRequest *request, struct status *st)
            request_check_name("page_token", request->page_token, TOKEN_MAX, false, st);
 }
 
-static bool prepare(struct listing *self, struct tool_runner *runner, const Renga__V1__ListNotesRequest *request,
-                    struct status *st)
+static bool list_notes_prepare(struct listing *self, struct tool_runner *runner,
+                               const Renga__V1__ListNotesRequest *request, struct status *st)
 {
     struct arena *arena = rpc_call_arena(self->rpc);
     const char *tenant = rpc_call_principal(self->rpc)->tenant;
-    store_scan_init(&self->page, runner->loop, page_came);
+    store_scan_init(&self->page, runner->loop, list_notes_page_received);
     self->page.limit = request->page_size ? (size_t)request->page_size : PAGE_USUAL;
     self->page.bytes_max = ANSWER_MAX;
     notes_range(arena, tenant, request->thread_id, *request->run_id ? request->run_id : NULL, &self->page.from,
                 &self->page.to);
-    bool good = !*request->page_token || take_token(request, tenant, &self->page, arena, st);
+    bool good = !*request->page_token || list_notes_take_token(request, tenant, &self->page, arena, st);
     if (arena->exhausted)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the call");
     return good;
@@ -106,12 +106,12 @@ void list_notes(Renga__V1__ToolRunner_Service *service, const Renga__V1__ListNot
 {
     struct status st = {0};
     struct tool_runner *runner = (struct tool_runner *)service;
-    struct listing *self = check(request, &st) ? arena_zalloc(rpc_call_arena(data), sizeof *self) : NULL;
+    struct listing *self = list_notes_check(request, &st) ? arena_zalloc(rpc_call_arena(data), sizeof *self) : NULL;
     struct store *store = NULL;
     if (self) {
         *self = (struct listing){.rpc = data, .reply = reply};
-        if (prepare(self, runner, request, &st))
-            store = records_open(runner->commons->records, runner->loop, &st);
+        if (list_notes_prepare(self, runner, request, &st))
+            store = records_open(runner->shared->records, runner->loop, &st);
     } else if (st.code == OK) {
         fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
     }

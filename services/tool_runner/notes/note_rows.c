@@ -2,11 +2,11 @@
 
 #include "rpc/call.h"
 #include "run/row_key.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <stdbool.h>
 
-static struct row_key key_of(const char *tenant, const char *thread, const char *run)
+static struct row_key note_rows_key_of(const char *tenant, const char *thread, const char *run)
 {
     struct row_key key = row_key_make('N', tenant, thread, run);
     if (run)
@@ -17,7 +17,7 @@ static struct row_key key_of(const char *tenant, const char *thread, const char 
 void note_range(struct arena *arena, const char *tenant, const char *thread, const char *run, int32_t step_no,
                 struct store_bytes *from, struct store_bytes *to)
 {
-    struct row_key key = key_of(tenant, thread, run);
+    struct row_key key = note_rows_key_of(tenant, thread, run);
     row_key_append_number(&key, step_no);
     *from = row_key_copy(arena, &key);
     row_key_append(&key, "", 1);
@@ -27,7 +27,7 @@ void note_range(struct arena *arena, const char *tenant, const char *thread, con
 void notes_range(struct arena *arena, const char *tenant, const char *thread, const char *run, struct store_bytes *from,
                  struct store_bytes *to)
 {
-    struct row_key key = key_of(tenant, thread, run);
+    struct row_key key = note_rows_key_of(tenant, thread, run);
     row_key_range(arena, &key, from, to);
 }
 
@@ -43,9 +43,9 @@ static bool note_is_damaged(const struct store_row *row, struct status *st)
 /* Older releases wrote no checksum. */
 Renga__V1__Note *note_read(struct arena *arena, const struct store_row *row, struct status *st)
 {
-    enum store_seal seal = store_seal_read(row->key, row->value, 0);
-    size_t at = seal == STORE_SEAL_WHOLE ? STORE_SEAL_BYTES : 0;
-    if (seal == STORE_SEAL_BROKEN) {
+    enum store_checksum checksum = store_checksum_read(row->key, row->value, 0);
+    size_t at = checksum == STORE_CHECKSUM_VALID ? STORE_CHECKSUM_BYTES : 0;
+    if (checksum == STORE_CHECKSUM_MISMATCH) {
         note_is_damaged(row, st);
         return NULL;
     }
@@ -58,11 +58,11 @@ Renga__V1__Note *note_read(struct arena *arena, const struct store_row *row, str
 
 struct store_bytes note_write(struct arena *arena, struct store_bytes key, const Renga__V1__Note *note)
 {
-    size_t size = STORE_SEAL_BYTES + renga__v1__note__get_packed_size(note);
+    size_t size = STORE_CHECKSUM_BYTES + renga__v1__note__get_packed_size(note);
     uint8_t *bytes = arena_alloc(arena, size);
     if (!bytes)
         return (struct store_bytes){NULL, 0};
-    renga__v1__note__pack(note, bytes + STORE_SEAL_BYTES);
-    store_seal_write(key, bytes, size, 0);
+    renga__v1__note__pack(note, bytes + STORE_CHECKSUM_BYTES);
+    store_checksum_write(key, bytes, size, 0);
     return (struct store_bytes){bytes, size};
 }

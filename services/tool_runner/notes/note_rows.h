@@ -1,6 +1,6 @@
 /* Rows of notes, in the store of the record (run/record.h):
  *
- *      N tenant 0 thread 0 run 0 step_no    the note, packed, with a checksum (store/seal.h)
+ *      N tenant 0 thread 0 run 0 step_no    the note, packed, with a checksum (store/checksum.h)
  *
  * Nothing sweeps them: they go with their thread. Names are checked before they come here. Ranges are the arena's;
  * bytes NULL: it is out. */

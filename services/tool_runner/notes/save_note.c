@@ -39,7 +39,7 @@ struct saving {
 
 /* ---- what may be kept -------------------------------------------------------------------------------------------- */
 
-static bool check_text(const char *field, const char *text, size_t most, struct status *st)
+static bool save_note_check_text(const char *field, const char *text, size_t most, struct status *st)
 {
     size_t length = strlen(text);
     return length <= most || fail_field(st, field, "has %zu bytes; at most %zu are allowed", length, most);
@@ -49,11 +49,12 @@ static bool check_source(size_t i, const Renga__V1__NoteSource *source, struct s
 {
     char field[STATUS_FIELD_MAX];
     snprintf(field, sizeof field, "note.sources[%zu]", i);
-    return check_text(field, source->uri, URI_MAX, st) && check_text(field, source->title, TITLE_MAX, st) &&
-           check_text(field, source->source, SOURCE_MAX, st);
+    return save_note_check_text(field, source->uri, URI_MAX, st) &&
+           save_note_check_text(field, source->title, TITLE_MAX, st) &&
+           save_note_check_text(field, source->source, SOURCE_MAX, st);
 }
 
-static bool check(const Renga__V1__SaveNoteRequest *request, struct status *st)
+static bool save_note_check(const Renga__V1__SaveNoteRequest *request, struct status *st)
 {
     const Renga__V1__Note *note = request->note;
     if (!request_check_name("thread_id", request->thread_id, THREAD_MAX, true, st))
@@ -70,23 +71,23 @@ static bool check(const Renga__V1__SaveNoteRequest *request, struct status *st)
         if (!check_source(i, note->sources[i], st))
             return false;
     return request_check_name("note.run_id", note->run_id, RUN_MAX, false, st) &&
-           check_text("note.query", note->query, QUERY_MAX, st) &&
-           check_text("note.summary_md", note->summary_md, SUMMARY_MAX, st);
+           save_note_check_text("note.query", note->query, QUERY_MAX, st) &&
+           save_note_check_text("note.summary_md", note->summary_md, SUMMARY_MAX, st);
 }
 
 /* ---- its way ----------------------------------------------------------------------------------------------------- */
 
-static void read_rows(struct saving *self);
+static void save_note_read_rows(struct saving *self);
 
-static void committed(struct store_batch *batch)
+static void save_note_committed(struct store_batch *batch)
 {
-    struct saving *self = OWNER_OF(batch, struct saving, batch);
+    struct saving *self = CONTAINER_OF(batch, struct saving, batch);
     struct status status = batch->status;
     Renga__V1__SaveNoteResponse response = RENGA__V1__SAVE_NOTE_RESPONSE__INIT;
     store_batch_fini(batch);
     response.replaced = self->replaced;
     if (status.code == ABORTED && ++self->tries < TRIES_MAX)
-        read_rows(self);
+        save_note_read_rows(self);
     else if (status.code != OK)
         rpc_fail_with(self->rpc, UNAVAILABLE, "the note cannot be kept: %s", status.text);
     else
@@ -102,7 +103,7 @@ static int64_t created_ms(const struct saving *self)
     return old ? old->created_ms : clock_wall_ns() / NS_PER_MS;
 }
 
-static bool put(struct saving *self)
+static bool save_note_put(struct saving *self)
 {
     Renga__V1__Note note = *self->asked->note;
     note.created_ms = created_ms(self);
@@ -113,16 +114,16 @@ static bool put(struct saving *self)
     return true;
 }
 
-static void write(struct saving *self)
+static void save_note_write(struct saving *self)
 {
     int64_t token = self->asked->fencing_token;
-    store_batch_init(&self->batch, self->runner->loop, committed);
+    store_batch_init(&self->batch, self->runner->loop, save_note_committed);
     if (token > record_fence(&self->fence))
         record_raise_fence(&self->batch, &self->name, &self->fence, token);
     else if (token) /* nor may a later owner come between */
         record_hold_fence(&self->batch, &self->name, &self->fence);
     self->replaced = self->old.count > 0;
-    if (put(self)) {
+    if (save_note_put(self)) {
         store_commit(self->store, &self->batch);
         return;
     }
@@ -130,7 +131,7 @@ static void write(struct saving *self)
     rpc_fail_with(self->rpc, RESOURCE_EXHAUSTED, "no memory for the note");
 }
 
-static void rows_came(struct saving *self)
+static void rows_received(struct saving *self)
 {
     if (--self->waits) /* the other is still its reader's */
         return;
@@ -143,26 +144,26 @@ static void rows_came(struct saving *self)
                       "fencing_token %lld is that of an earlier owner; %lld has called since, and nothing was kept",
                       (long long)token, (long long)highest);
     else
-        write(self);
+        save_note_write(self);
     store_scan_fini(&self->fence);
     store_scan_fini(&self->old);
 }
 
-static void fence_came(struct store_scan *scan)
+static void fence_received(struct store_scan *scan)
 {
-    rows_came(OWNER_OF(scan, struct saving, fence));
+    rows_received(CONTAINER_OF(scan, struct saving, fence));
 }
 
-static void old_came(struct store_scan *scan)
+static void old_received(struct store_scan *scan)
 {
-    rows_came(OWNER_OF(scan, struct saving, old));
+    rows_received(CONTAINER_OF(scan, struct saving, old));
 }
 
-static void read_rows(struct saving *self)
+static void save_note_read_rows(struct saving *self)
 {
     struct arena *arena = rpc_call_arena(self->rpc);
-    store_scan_init(&self->fence, self->runner->loop, fence_came);
-    store_scan_init(&self->old, self->runner->loop, old_came);
+    store_scan_init(&self->fence, self->runner->loop, fence_received);
+    store_scan_init(&self->old, self->runner->loop, old_received);
     record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
     note_range(arena, self->name.tenant, self->name.thread, self->name.run, self->asked->note->step_no, &self->old.from,
                &self->old.to);
@@ -181,7 +182,7 @@ void save_note(Renga__V1__ToolRunner_Service *service, const Renga__V1__SaveNote
     struct status st = {0};
     struct tool_runner *runner = (struct tool_runner *)service;
     struct saving *self = NULL;
-    if (check(request, &st) && !(self = arena_zalloc(rpc_call_arena(data), sizeof *self)))
+    if (save_note_check(request, &st) && !(self = arena_zalloc(rpc_call_arena(data), sizeof *self)))
         fail(&st, RESOURCE_EXHAUSTED, "no memory for the call");
     if (self) {
         *self = (struct saving){
@@ -193,11 +194,11 @@ void save_note(Renga__V1__ToolRunner_Service *service, const Renga__V1__SaveNote
                      .key = "",
                      .thread = request->thread_id,
                      .run = request->note->run_id},
-            .store = records_open(runner->commons->records, runner->loop, &st),
+            .store = records_open(runner->shared->records, runner->loop, &st),
         };
     }
     if (self && self->store)
-        read_rows(self);
+        save_note_read_rows(self);
     else
         rpc_fail(data, &st);
 }

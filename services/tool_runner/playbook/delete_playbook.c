@@ -1,9 +1,9 @@
-/* DeletePlaybook: all rows in one batch, in turn with the writers, so that none is left and none comes back. */
+/* DeletePlaybook: all rows in one batch, under the lock of the writers, so that none is left and none comes back. */
 #include "playbook_cache.h"
 #include "playbook_load.h"
 #include "playbooks.h"
+#include "run/key_lock.h"
 #include "run/records.h"
-#include "run/turns.h"
 
 #include "base/log.h"
 #include "rpc/rpc.h"
@@ -16,7 +16,7 @@ struct playbook_deleting {
     struct rpc_call *rpc;
     Renga__V1__DeletePlaybookResponse_Closure reply;
     const char *dataset;
-    struct turn turn;
+    struct key_lock key_lock;
     struct store *store;
     struct store_scan scan;
     struct store_batch batch;
@@ -27,7 +27,7 @@ struct playbook_deleting {
 static void delete_end(struct playbook_deleting *self)
 {
     Renga__V1__DeletePlaybookResponse response = RENGA__V1__DELETE_PLAYBOOK_RESPONSE__INIT;
-    turn_leave(self->runner->commons->playbooks->turns, &self->turn);
+    key_lock_release(self->runner->shared->playbooks->key_locks, &self->key_lock);
     response.bullets = (int32_t)self->head.bullets;
     if (self->status.code == OK)
         self->reply(&response, self->rpc);
@@ -38,9 +38,9 @@ static void delete_end(struct playbook_deleting *self)
 
 static void delete_committed(struct store_batch *batch)
 {
-    struct playbook_deleting *self = OWNER_OF(batch, struct playbook_deleting, batch);
+    struct playbook_deleting *self = CONTAINER_OF(batch, struct playbook_deleting, batch);
     if (batch->status.code == OK)
-        playbook_cache_drop(self->runner->commons->playbooks, rpc_call_principal(self->rpc)->tenant, self->dataset);
+        playbook_cache_drop(self->runner->shared->playbooks, rpc_call_principal(self->rpc)->tenant, self->dataset);
     else
         fail(&self->status, UNAVAILABLE, "the playbook '%s' cannot be deleted: %s", self->dataset, batch->status.text);
     store_batch_fini(batch);
@@ -49,7 +49,7 @@ static void delete_committed(struct store_batch *batch)
 
 static void delete_head_read(struct store_scan *scan)
 {
-    struct playbook_deleting *self = OWNER_OF(scan, struct playbook_deleting, scan);
+    struct playbook_deleting *self = CONTAINER_OF(scan, struct playbook_deleting, scan);
     struct playbook_key key = {rpc_call_principal(self->rpc)->tenant, self->dataset};
     struct arena *arena = rpc_call_arena(self->rpc);
     struct store_bytes head, end, from, to;
@@ -73,12 +73,12 @@ static void delete_head_read(struct store_scan *scan)
     store_commit(self->store, &self->batch);
 }
 
-static void delete_turn_came(struct turn *turn)
+static void delete_key_lock_granted(struct key_lock *key_lock)
 {
-    struct playbook_deleting *self = OWNER_OF(turn, struct playbook_deleting, turn);
+    struct playbook_deleting *self = CONTAINER_OF(key_lock, struct playbook_deleting, key_lock);
     struct playbook_key key = {rpc_call_principal(self->rpc)->tenant, self->dataset};
     struct arena *arena = rpc_call_arena(self->rpc);
-    self->store = records_open(self->runner->commons->records, self->runner->loop, &self->status);
+    self->store = records_open(self->runner->shared->records, self->runner->loop, &self->status);
     store_scan_init(&self->scan, self->runner->loop, delete_head_read);
     playbook_head_range(arena, &key, &self->scan.from, &self->scan.to);
     if (self->store && arena->exhausted)
@@ -102,7 +102,8 @@ void delete_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__De
         fatal("tool_runner.memory", "no memory for a call");
     *self = (struct playbook_deleting){
         .runner = (struct tool_runner *)service, .rpc = data, .reply = reply, .dataset = request->dataset};
-    self->turn = (struct turn){.loop = self->runner->loop, .came = delete_turn_came};
-    if (turn_ask(self->runner->commons->playbooks->turns, &self->turn, rpc_call_principal(data)->tenant, self->dataset))
-        delete_turn_came(&self->turn);
+    self->key_lock = (struct key_lock){.loop = self->runner->loop, .granted = delete_key_lock_granted};
+    if (key_lock_acquire(self->runner->shared->playbooks->key_locks, &self->key_lock, rpc_call_principal(data)->tenant,
+                         self->dataset))
+        delete_key_lock_granted(&self->key_lock);
 }

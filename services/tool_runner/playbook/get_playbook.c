@@ -58,7 +58,7 @@ static void get_end(struct getting *self)
 
 static void text_run(struct job *job)
 {
-    struct getting *self = OWNER_OF(job, struct getting, job);
+    struct getting *self = CONTAINER_OF(job, struct getting, job);
     const struct playbook *playbook = self->playbook;
     playbook_text_write(&self->text, self->format, playbook->dataset, playbook->revision, playbook->bullets,
                         playbook->count);
@@ -70,7 +70,7 @@ static void text_run(struct job *job)
 
 static void text_ended(struct job *job)
 {
-    struct getting *self = OWNER_OF(job, struct getting, job);
+    struct getting *self = CONTAINER_OF(job, struct getting, job);
     if (job->status.code != OK)
         self->status = job->status;
     get_end(self);
@@ -91,7 +91,7 @@ static void get_text(struct getting *self)
 
 static void get_undone(struct playbook_undo *undo)
 {
-    struct getting *self = OWNER_OF(undo, struct getting, undo);
+    struct getting *self = CONTAINER_OF(undo, struct getting, undo);
     if (playbook_load_again(&self->load, &undo->status, &self->failed))
         return;
     self->status = undo->status;
@@ -101,7 +101,7 @@ static void get_undone(struct playbook_undo *undo)
 
 static void get_loaded(struct playbook_load *load)
 {
-    struct getting *self = OWNER_OF(load, struct getting, load);
+    struct getting *self = CONTAINER_OF(load, struct getting, load);
     self->status = load->status;
     if (self->status.code == OK && !load->head.incarnation)
         fail(&self->status, NOT_FOUND, "there is no playbook '%s'", load->dataset);

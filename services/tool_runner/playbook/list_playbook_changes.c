@@ -68,9 +68,9 @@ static bool change_take_bullets(struct changes_listing *self, size_t i, Renga__V
     return true;
 }
 
-static void changes_run(struct job *job)
+static void list_playbook_changes_run(struct job *job)
 {
-    struct changes_listing *self = OWNER_OF(job, struct changes_listing, job);
+    struct changes_listing *self = CONTAINER_OF(job, struct changes_listing, job);
     Renga__V1__ListPlaybookChangesResponse *response = &self->response;
     response->changes = arena_alloc(&self->arena, (self->about.count + 1) * sizeof(*response->changes));
     for (size_t i = 0; response->changes && i < self->about.count; i++) {
@@ -93,9 +93,9 @@ static void changes_run(struct job *job)
         fail(&self->status, RESOURCE_EXHAUSTED, "no memory for the changes; ask for fewer at once");
 }
 
-static void changes_ended(struct job *job)
+static void list_playbook_changes_ended(struct job *job)
 {
-    struct changes_listing *self = OWNER_OF(job, struct changes_listing, job);
+    struct changes_listing *self = CONTAINER_OF(job, struct changes_listing, job);
     if (job->status.code != OK)
         self->status = job->status;
     store_scan_fini(&self->about);
@@ -133,19 +133,19 @@ static bool changes_read_failed(struct changes_listing *self, const struct store
 
 static void about_read(struct store_scan *scan)
 {
-    struct changes_listing *self = OWNER_OF(scan, struct changes_listing, about);
+    struct changes_listing *self = CONTAINER_OF(scan, struct changes_listing, about);
     if (changes_read_failed(self, scan)) {
         changes_end(self);
         return;
     }
-    self->job = (struct job){.run = changes_run, .ended = changes_ended};
+    self->job = (struct job){.run = list_playbook_changes_run, .ended = list_playbook_changes_ended};
     rpc_call_job(self->rpc, &self->job);
     job_start(&self->job, scan->bytes + self->bullets.bytes);
 }
 
 static void bullets_read(struct store_scan *scan)
 {
-    struct changes_listing *self = OWNER_OF(scan, struct changes_listing, bullets);
+    struct changes_listing *self = CONTAINER_OF(scan, struct changes_listing, bullets);
     if (changes_read_failed(self, scan) || !changes_scan(self, &self->about, 'c', scan->count ? scan->count : 1))
         changes_end(self);
 }
@@ -169,7 +169,7 @@ static bool changes_take_token(struct changes_listing *self, struct status *st)
 
 static void changes_loaded(struct playbook_load *load)
 {
-    struct changes_listing *self = OWNER_OF(load, struct changes_listing, load);
+    struct changes_listing *self = CONTAINER_OF(load, struct changes_listing, load);
     size_t limit = self->request->page_size ? (size_t)self->request->page_size : PAGE_USUAL;
     arena_reset(&self->arena);
     renga__v1__list_playbook_changes_response__init(&self->response);

@@ -37,9 +37,9 @@ static Renga__V1__PlaybookSummary *summarize(struct playbooks_listing *self, con
     return summary->dataset ? summary : NULL;
 }
 
-static void playbooks_page_came(struct store_scan *page)
+static void playbooks_page_received(struct store_scan *page)
 {
-    struct playbooks_listing *self = OWNER_OF(page, struct playbooks_listing, page);
+    struct playbooks_listing *self = CONTAINER_OF(page, struct playbooks_listing, page);
     struct arena *arena = rpc_call_arena(self->rpc);
     Renga__V1__ListPlaybooksResponse response = RENGA__V1__LIST_PLAYBOOKS_RESPONSE__INIT;
     response.playbooks = arena_alloc(arena, (page->count + 1) * sizeof(*response.playbooks));
@@ -82,10 +82,10 @@ void list_playbooks(Renga__V1__ToolRunner_Service *service, const Renga__V1__Lis
     struct arena *arena = rpc_call_arena(data);
     struct tool_runner *runner = (struct tool_runner *)service;
     struct playbooks_listing *self = playbooks_check(request, &st) ? arena_zalloc(arena, sizeof *self) : NULL;
-    struct store *store = self ? records_open(runner->commons->records, runner->loop, &st) : NULL;
+    struct store *store = self ? records_open(runner->shared->records, runner->loop, &st) : NULL;
     if (store) {
         *self = (struct playbooks_listing){.rpc = data, .reply = reply};
-        store_scan_init(&self->page, runner->loop, playbooks_page_came);
+        store_scan_init(&self->page, runner->loop, playbooks_page_received);
         self->page.limit = request->page_size ? (size_t)request->page_size : PAGE_USUAL;
         playbook_heads_range(arena, rpc_call_principal(data)->tenant, *request->page_token ? request->page_token : NULL,
                              &self->page.from, &self->page.to);

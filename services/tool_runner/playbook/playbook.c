@@ -1,8 +1,8 @@
 /* Bullets and playbooks are counted; the last holder frees them. */
 #include "playbook.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
-#include "base/owner.h"
 #include "playbook_text.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct playbook_bullet *playbook_bullet_of(Renga__V1__Bullet *bullet)
 {
-    return OWNER_OF(bullet, struct playbook_bullet, bullet);
+    return CONTAINER_OF(bullet, struct playbook_bullet, bullet);
 }
 
 size_t playbook_bullet_bytes(const Renga__V1__Bullet *bullet)

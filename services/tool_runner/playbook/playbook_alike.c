@@ -62,8 +62,8 @@ static bool is_excepted(const char *id, char *const *except, size_t count)
     return false;
 }
 
-static size_t find_candidates(struct playbook_draft *draft, struct arena *scratch, const char *content,
-                              char *const *except, size_t except_count, struct candidate *candidates)
+static size_t playbook_alike_find_candidates(struct playbook_draft *draft, struct arena *scratch, const char *content,
+                                             char *const *except, size_t except_count, struct candidate *candidates)
 {
     struct arena own;
     size_t found = 0, count = 0;
@@ -90,7 +90,7 @@ struct playbook_alike playbook_alike_find(struct playbook_draft *draft, const ch
     struct playbook_alike best = {.bullet = NULL};
     struct arena scratch;
     arena_init(&scratch, NULL, 0, SCRATCH_MAX);
-    size_t count = find_candidates(draft, &scratch, content, except, except_count, candidates);
+    size_t count = playbook_alike_find_candidates(draft, &scratch, content, except, except_count, candidates);
     for (size_t i = 0; i < count; i++) {
         struct playbook_similarity how;
         arena_reset(&scratch);

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "playbook_rows.h"
-#include "run/turns.h"
+#include "run/key_lock.h"
 #include "telemetry/metrics.h"
 
 #include <stdlib.h>
@@ -26,14 +26,15 @@ struct playbooks *playbooks_create(const struct playbooks_options *options)
     if (!playbooks || !(playbooks->buckets = calloc(BUCKETS, sizeof(*playbooks->buckets))))
         fatal("tool_runner.memory", "no memory for the playbooks");
     playbooks->options = *options;
-    playbooks->turns = turns_create();
+    playbooks->key_locks = key_locks_create();
     pthread_mutex_init(&playbooks->lock, NULL);
     return playbooks;
 }
 
 /* ---- the list and the table -------------------------------------------------------------------------------------- */
 
-static struct playbook_entry **place_of(struct playbooks *playbooks, const char *tenant, const char *dataset)
+static struct playbook_entry **playbook_cache_place_of(struct playbooks *playbooks, const char *tenant,
+                                                       const char *dataset)
 {
     struct playbook_entry **at = &playbooks->buckets[hash_more_text(hash_text(tenant), dataset) % BUCKETS];
     while (*at && (strcmp((*at)->playbook->tenant, tenant) != 0 || strcmp((*at)->playbook->dataset, dataset) != 0))
@@ -41,7 +42,7 @@ static struct playbook_entry **place_of(struct playbooks *playbooks, const char 
     return at;
 }
 
-static void list_remove(struct playbooks *playbooks, struct playbook_entry *entry)
+static void playbook_cache_list_remove(struct playbooks *playbooks, struct playbook_entry *entry)
 {
     *(entry->newer ? &entry->newer->older : &playbooks->newest) = entry->older;
     *(entry->older ? &entry->older->newer : &playbooks->oldest) = entry->newer;
@@ -63,11 +64,11 @@ static void recount(struct playbooks *playbooks, struct playbook_entry *entry)
 }
 
 /* The entry leaves; its playbook is the caller's. */
-static struct playbook *take_out(struct playbooks *playbooks, struct playbook_entry *entry)
+static struct playbook *playbook_cache_take_out(struct playbooks *playbooks, struct playbook_entry *entry)
 {
     struct playbook *playbook = entry->playbook;
-    *place_of(playbooks, playbook->tenant, playbook->dataset) = entry->next;
-    list_remove(playbooks, entry);
+    *playbook_cache_place_of(playbooks, playbook->tenant, playbook->dataset) = entry->next;
+    playbook_cache_list_remove(playbooks, entry);
     playbooks->bytes -= entry->bytes;
     playbooks->count--;
     free(entry);
@@ -81,7 +82,7 @@ static struct playbook *evict(struct playbooks *playbooks)
     if (!oldest || playbooks->bytes <= playbooks->options.bytes_max)
         return NULL;
     playbooks->evicted++;
-    return take_out(playbooks, oldest);
+    return playbook_cache_take_out(playbooks, oldest);
 }
 
 static void evict_all(struct playbooks *playbooks)
@@ -98,15 +99,15 @@ static void evict_all(struct playbooks *playbooks)
 
 /* ---- for the methods --------------------------------------------------------------------------------------------- */
 
-static struct playbook *look(struct playbooks *playbooks, const char *tenant, const char *dataset, int64_t incarnation,
-                             const int64_t *version)
+static struct playbook *playbook_cache_look(struct playbooks *playbooks, const char *tenant, const char *dataset,
+                                            int64_t incarnation, const int64_t *version)
 {
     struct playbook *found = NULL;
     pthread_mutex_lock(&playbooks->lock);
-    struct playbook_entry *entry = *place_of(playbooks, tenant, dataset);
+    struct playbook_entry *entry = *playbook_cache_place_of(playbooks, tenant, dataset);
     if (entry && entry->playbook->incarnation == incarnation && (!version || entry->playbook->version == *version)) {
         found = playbook_hold(entry->playbook);
-        list_remove(playbooks, entry);
+        playbook_cache_list_remove(playbooks, entry);
         list_put_first(playbooks, entry);
         recount(playbooks, entry);
     }
@@ -117,7 +118,7 @@ static struct playbook *look(struct playbooks *playbooks, const char *tenant, co
 struct playbook *playbook_cache_find(struct playbooks *playbooks, const char *tenant, const char *dataset,
                                      const struct playbook_head *head)
 {
-    struct playbook *found = look(playbooks, tenant, dataset, head->incarnation, &head->version);
+    struct playbook *found = playbook_cache_look(playbooks, tenant, dataset, head->incarnation, &head->version);
     atomic_fetch_add(found ? &playbooks->hits : &playbooks->misses, 1);
     return found;
 }
@@ -125,7 +126,7 @@ struct playbook *playbook_cache_find(struct playbooks *playbooks, const char *te
 struct playbook *playbook_cache_any(struct playbooks *playbooks, const char *tenant, const char *dataset,
                                     int64_t incarnation)
 {
-    return look(playbooks, tenant, dataset, incarnation, NULL);
+    return playbook_cache_look(playbooks, tenant, dataset, incarnation, NULL);
 }
 
 void playbook_cache_put(struct playbooks *playbooks, struct playbook *playbook)
@@ -135,12 +136,12 @@ void playbook_cache_put(struct playbooks *playbooks, struct playbook *playbook)
     if (!made)
         fatal("tool_runner.memory", "no memory for a playbook");
     pthread_mutex_lock(&playbooks->lock);
-    struct playbook_entry **at = place_of(playbooks, playbook->tenant, playbook->dataset);
+    struct playbook_entry **at = playbook_cache_place_of(playbooks, playbook->tenant, playbook->dataset);
     bool newer =
         !*at || (*at)->playbook->incarnation != playbook->incarnation || (*at)->playbook->version < playbook->version;
     if (newer) {
         if (*at)
-            gone = take_out(playbooks, *at);
+            gone = playbook_cache_take_out(playbooks, *at);
         *made = (struct playbook_entry){.playbook = playbook_hold(playbook), .next = *at};
         *at = made;
         list_put_first(playbooks, made);
@@ -158,9 +159,9 @@ void playbook_cache_drop(struct playbooks *playbooks, const char *tenant, const 
 {
     struct playbook *gone = NULL;
     pthread_mutex_lock(&playbooks->lock);
-    struct playbook_entry **at = place_of(playbooks, tenant, dataset);
+    struct playbook_entry **at = playbook_cache_place_of(playbooks, tenant, dataset);
     if (*at)
-        gone = take_out(playbooks, *at);
+        gone = playbook_cache_take_out(playbooks, *at);
     pthread_mutex_unlock(&playbooks->lock);
     playbook_release(&gone);
 }
@@ -173,7 +174,7 @@ void playbooks_destroy(struct playbooks **playbooks_pointer)
         return;
     playbooks->options.bytes_max = 0;
     evict_all(playbooks);
-    turns_destroy(&playbooks->turns);
+    key_locks_destroy(&playbooks->key_locks);
     pthread_mutex_destroy(&playbooks->lock);
     free(playbooks->buckets);
     free(playbooks);

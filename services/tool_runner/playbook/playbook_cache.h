@@ -7,7 +7,7 @@
 #include "playbook/playbook.h"
 
 struct playbook_head;
-struct turns;
+struct key_locks;
 
 struct playbooks_options {
     size_t bytes_max;    /* of the cache; its indexes count */
@@ -18,7 +18,7 @@ struct playbooks_options {
 
 struct playbooks {
     struct playbooks_options options;
-    struct turns *turns; /* writers of a playbook take turns */
+    struct key_locks *key_locks; /* one writer of a playbook at a time */
 
     /* Figures since the process began. */
     atomic_uint_fast64_t changes, unchanged, repeated, conflicts, hits, misses, caught_up, dropped, proposed, damaged;

@@ -15,7 +15,7 @@ static bool check_length(const char *field, const char *text, size_t max, struct
 }
 
 /* Text of several lines. */
-static bool check_text(const char *field, const char *text, size_t max, struct status *st)
+static bool playbook_check_text(const char *field, const char *text, size_t max, struct status *st)
 {
     if (!check_length(field, text, max, st))
         return false;
@@ -28,7 +28,7 @@ static bool check_text(const char *field, const char *text, size_t max, struct s
     return true;
 }
 
-static bool is_blank(const char *text)
+static bool playbook_check_is_blank(const char *text)
 {
     for (; *text; text++) {
         if (strncmp(text, "\u3000", 3) == 0 || strncmp(text, "\u00a0", 2) == 0)
@@ -43,11 +43,11 @@ static bool check_content(const char *of, const char *content, bool required, st
 {
     char field[STATUS_FIELD_MAX];
     snprintf(field, sizeof field, "%s.content", of);
-    if (required && is_blank(content))
+    if (required && playbook_check_is_blank(content))
         return fail_field(st, field, "is blank; say what was learnt");
     if (!required && *content)
         return fail_field(st, field, "must be empty with this kind of operation");
-    return check_text(field, content, PLAYBOOK_CONTENT_MAX, st);
+    return playbook_check_text(field, content, PLAYBOOK_CONTENT_MAX, st);
 }
 
 /* A line of text that is written as "## SECTION" and read again. */
@@ -75,7 +75,7 @@ bool playbook_check_id(const char *field, const char *id, struct status *st)
 
 /* ---- bullets ----------------------------------------------------------------------------------------------------- */
 
-static bool check_number(const char *of, const char *name, int64_t value, int64_t max, struct status *st)
+static bool playbook_check_number(const char *of, const char *name, int64_t value, int64_t max, struct status *st)
 {
     char field[STATUS_FIELD_MAX];
     snprintf(field, sizeof field, "%s.%s", of, name);
@@ -91,10 +91,10 @@ bool playbook_check_bullet(const char *field, const Renga__V1__Bullet *bullet, s
         return false;
     snprintf(name, sizeof name, "%s.source", field);
     return check_section(field, bullet->section, false, st) && check_content(field, bullet->content, true, st) &&
-           check_number(field, "helpful", bullet->helpful, PLAYBOOK_COUNT_MAX, st) &&
-           check_number(field, "harmful", bullet->harmful, PLAYBOOK_COUNT_MAX, st) &&
-           check_number(field, "created_ms", bullet->created_ms, TIME_MAX_MS, st) &&
-           check_number(field, "updated_ms", bullet->updated_ms, TIME_MAX_MS, st) &&
+           playbook_check_number(field, "helpful", bullet->helpful, PLAYBOOK_COUNT_MAX, st) &&
+           playbook_check_number(field, "harmful", bullet->harmful, PLAYBOOK_COUNT_MAX, st) &&
+           playbook_check_number(field, "created_ms", bullet->created_ms, TIME_MAX_MS, st) &&
+           playbook_check_number(field, "updated_ms", bullet->updated_ms, TIME_MAX_MS, st) &&
            request_check_name(name, bullet->source, PLAYBOOK_SOURCE_MAX, false, st);
 }
 
@@ -148,9 +148,9 @@ static bool check_operation(size_t i, const Renga__V1__PlaybookOperation *operat
     snprintf(field, sizeof field, "%s.reason", of);
     return check_ids(of, operation, rule, st) && check_section(of, operation->section, rule->needs_section, st) &&
            check_content(of, operation->content, rule->has_content, st) &&
-           check_number(of, "helpful", operation->helpful, count_max, st) &&
-           check_number(of, "harmful", operation->harmful, count_max, st) &&
-           check_text(field, operation->reason, PLAYBOOK_WHY_MAX, st);
+           playbook_check_number(of, "helpful", operation->helpful, count_max, st) &&
+           playbook_check_number(of, "harmful", operation->harmful, count_max, st) &&
+           playbook_check_text(field, operation->reason, PLAYBOOK_WHY_MAX, st);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -196,14 +196,14 @@ static bool check_operations(const Renga__V1__PutPlaybookRequest *request, struc
     return true;
 }
 
-static bool check_budget(int64_t budget, struct status *st)
+static bool playbook_check_budget(int64_t budget, struct status *st)
 {
     return budget == 0 || (budget >= PLAYBOOK_BUDGET_MIN && budget <= PLAYBOOK_BUDGET_MAX) ||
            fail_field(st, "token_budget", "is %lld; it must be 0 (no limit) or within %d and %d", (long long)budget,
                       PLAYBOOK_BUDGET_MIN, PLAYBOOK_BUDGET_MAX);
 }
 
-static bool check_format(const Renga__V1__PutPlaybookRequest *request, struct status *st)
+static bool playbook_check_format(const Renga__V1__PutPlaybookRequest *request, struct status *st)
 {
     int format = (int)request->format;
     if (format < 0 || format > (int)RENGA__V1__PLAYBOOK_FORMAT__PLAYBOOK_FORMAT_JSON)
@@ -218,14 +218,14 @@ bool playbook_check_put(const Renga__V1__PutPlaybookRequest *request, struct sta
                           (long long)request->expected_revision);
     return playbook_check_dataset("dataset", request->dataset, st) &&
            check_id_list("remove_ids", request->remove_ids, request->n_remove_ids, PLAYBOOK_BULLETS_MAX, st) &&
-           check_bullets(request, st) && check_format(request, st) && check_operations(request, st) &&
+           check_bullets(request, st) && playbook_check_format(request, st) && check_operations(request, st) &&
            check_id_list("accept_proposals", request->accept_proposals, request->n_accept_proposals,
                          PLAYBOOK_ACCEPT_MAX, st) &&
            check_id_list("reject_proposals", request->reject_proposals, request->n_reject_proposals,
                          PLAYBOOK_ACCEPT_MAX, st) &&
-           check_budget(request->token_budget, st) &&
+           playbook_check_budget(request->token_budget, st) &&
            request_check_name("request_id", request->request_id, PLAYBOOK_REQUEST_ID_MAX, false, st) &&
-           check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st) &&
+           playbook_check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st) &&
            request_check_name("source", request->source, PLAYBOOK_SOURCE_MAX, false, st);
 }
 
@@ -239,5 +239,5 @@ bool playbook_check_restore(const Renga__V1__RestorePlaybookRequest *request, st
                           (long long)request->expected_revision);
     return playbook_check_dataset("dataset", request->dataset, st) &&
            request_check_name("request_id", request->request_id, PLAYBOOK_REQUEST_ID_MAX, false, st) &&
-           check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st);
+           playbook_check_text("reason", request->reason, PLAYBOOK_WHY_MAX, st);
 }

@@ -11,7 +11,7 @@
 #define ENTRIES_SPARE 64
 #define NUMBER_MAX    INT64_C(999999999999999999) /* 18 digits */
 
-static void *allocate(size_t count, size_t size)
+static void *playbook_draft_allocate(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
     if (!memory)
@@ -27,7 +27,7 @@ static const char *entry_id(const struct playbook_draft_entry *entry)
     return bullet->bullet.id;
 }
 
-static uint32_t *slot_of(const struct playbook_draft *draft, const char *id)
+static uint32_t *playbook_draft_slot_of(const struct playbook_draft *draft, const char *id)
 {
     size_t at = hash_text(id) & draft->mask;
     while (draft->table[at] && strcmp(entry_id(&draft->entries[draft->table[at] - 1]), id) != 0)
@@ -35,18 +35,18 @@ static uint32_t *slot_of(const struct playbook_draft *draft, const char *id)
     return &draft->table[at];
 }
 
-static void make_table(struct playbook_draft *draft)
+static void playbook_draft_make_table(struct playbook_draft *draft)
 {
     draft->mask = 127;
     while (draft->mask < 2 * draft->room)
         draft->mask = 2 * draft->mask + 1;
     free(draft->table);
-    draft->table = allocate(draft->mask + 1, sizeof(*draft->table));
+    draft->table = playbook_draft_allocate(draft->mask + 1, sizeof(*draft->table));
     for (size_t i = 0; i < draft->count; i++)
-        *slot_of(draft, entry_id(&draft->entries[i])) = (uint32_t)i + 1;
+        *playbook_draft_slot_of(draft, entry_id(&draft->entries[i])) = (uint32_t)i + 1;
 }
 
-static void make_room(struct playbook_draft *draft)
+static void playbook_draft_make_room(struct playbook_draft *draft)
 {
     if (draft->count < draft->room)
         return;
@@ -54,14 +54,14 @@ static void make_room(struct playbook_draft *draft)
     draft->entries = realloc(draft->entries, draft->room * sizeof(*draft->entries));
     if (!draft->entries)
         fatal("tool_runner.memory", "no memory for a change of a playbook");
-    make_table(draft);
+    playbook_draft_make_table(draft);
 }
 
 /* Takes the hold. */
 static struct playbook_draft_entry *enter_bullet(struct playbook_draft *draft, struct playbook_bullet *bullet)
 {
-    make_room(draft);
-    uint32_t *slot = slot_of(draft, bullet->bullet.id);
+    playbook_draft_make_room(draft);
+    uint32_t *slot = playbook_draft_slot_of(draft, bullet->bullet.id);
     if (!*slot) {
         draft->entries[draft->count] = (struct playbook_draft_entry){.written = -1, .operated = PLAYBOOK_NOT_OPERATED};
         *slot = (uint32_t)++draft->count;
@@ -81,15 +81,16 @@ void playbook_draft_init(struct playbook_draft *draft, const struct playbook *ba
                                      .next_number = base->next_number,
                                      .next_proposal = base->next_proposal,
                                      .room = base->count + ENTRIES_SPARE};
-    draft->entries = allocate(draft->room, sizeof(*draft->entries));
+    draft->entries = playbook_draft_allocate(draft->room, sizeof(*draft->entries));
     for (size_t i = 0; i < base->count; i++) {
         struct playbook_bullet *bullet = playbook_bullet_of(base->bullets[i]);
         draft->entries[i] = (struct playbook_draft_entry){
             .before = bullet, .now = playbook_bullet_hold(bullet), .written = -1, .operated = PLAYBOOK_NOT_OPERATED};
     }
     draft->count = base->count;
-    make_table(draft);
-    draft->proposals = allocate(PLAYBOOK_PROPOSALS_MAX + base->n_proposals + 1, sizeof(*draft->proposals));
+    playbook_draft_make_table(draft);
+    draft->proposals =
+        playbook_draft_allocate(PLAYBOOK_PROPOSALS_MAX + base->n_proposals + 1, sizeof(*draft->proposals));
     for (size_t i = 0; i < base->n_proposals; i++)
         draft->proposals[draft->n_proposals++] = base->proposals[i];
 }
@@ -112,7 +113,7 @@ void playbook_draft_fini(struct playbook_draft *draft)
 
 struct playbook_draft_entry *playbook_draft_find(struct playbook_draft *draft, const char *id)
 {
-    uint32_t at = *slot_of(draft, id);
+    uint32_t at = *playbook_draft_slot_of(draft, id);
     return at && draft->entries[at - 1].now ? &draft->entries[at - 1] : NULL;
 }
 
@@ -240,7 +241,7 @@ bool playbook_draft_write(struct playbook_draft *draft, const Renga__V1__Bullet 
         snprintf(field, sizeof field, "bullets[%d].id", number);
         return fail_field(st, field, "is that of bullets[%d] too; ids are all different", entry->written);
     }
-    uint32_t slot = *slot_of(draft, bullet->id);
+    uint32_t slot = *playbook_draft_slot_of(draft, bullet->id);
     struct playbook_bullet *before = slot ? draft->entries[slot - 1].before : NULL;
     struct playbook_bullet *old = entry ? entry->now : before; /* removed by the same request: its place is its own */
     if (draft->next_number > NUMBER_MAX && !old)

@@ -12,16 +12,16 @@
 #define PAGE_BYTES ((size_t)1 << 20)
 #define PAGE_ROWS  4000
 
-static void read_head(struct playbook_load *self);
+static void playbook_load_read_head(struct playbook_load *self);
 
-static struct playbook_key key_of(const struct playbook_load *self)
+static struct playbook_key playbook_load_key_of(const struct playbook_load *self)
 {
     return (struct playbook_key){rpc_call_principal(self->rpc)->tenant, self->dataset};
 }
 
-static struct playbooks *playbooks_of(const struct playbook_load *self)
+static struct playbooks *playbook_load_playbooks_of(const struct playbook_load *self)
 {
-    return self->runner->commons->playbooks;
+    return self->runner->shared->playbooks;
 }
 
 static void end_load(struct playbook_load *self)
@@ -30,7 +30,7 @@ static void end_load(struct playbook_load *self)
     if (self->status.code != OK)
         playbook_release(&self->playbook);
     if (self->status.code == DATA_LOSS)
-        atomic_fetch_add(&playbooks_of(self)->damaged, 1);
+        atomic_fetch_add(&playbook_load_playbooks_of(self)->damaged, 1);
     self->loaded(self);
 }
 
@@ -40,7 +40,7 @@ static bool prepare_scan(struct playbook_load *self, void (*done)(struct store_s
     return rpc_call_cancelled(self->rpc) ? fail(&self->status, CANCELLED, "the caller has left") : true;
 }
 
-static void start_scan(struct playbook_load *self)
+static void playbook_load_start_scan(struct playbook_load *self)
 {
     if (rpc_call_arena(self->rpc)->exhausted) { /* without its bounds the range would cover other rows */
         fail(&self->status, RESOURCE_EXHAUSTED, "no memory for the call");
@@ -74,13 +74,13 @@ static bool take_head(struct playbook_load *self, struct playbook_head *head)
 
 static void scan_head(struct playbook_load *self, void (*done)(struct store_scan *scan))
 {
-    struct playbook_key key = key_of(self);
+    struct playbook_key key = playbook_load_key_of(self);
     if (!prepare_scan(self, done)) {
         end_load(self);
         return;
     }
     playbook_head_range(rpc_call_arena(self->rpc), &key, &self->scan.from, &self->scan.to);
-    start_scan(self);
+    playbook_load_start_scan(self);
 }
 
 /* ---- the rows ---------------------------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void load_is_whole(struct playbook_load *self)
 {
     self->status = self->found;
     if (self->status.code == OK && !self->takes_damaged)
-        playbook_cache_put(playbooks_of(self), self->playbook);
+        playbook_cache_put(playbook_load_playbooks_of(self), self->playbook);
     end_load(self);
 }
 
@@ -106,12 +106,12 @@ static void load_goes_on(struct playbook_load *self, const struct playbook_head 
     self->found = (struct status){0};
     self->base_failed = false;
     self->head = *head;
-    read_head(self);
+    playbook_load_read_head(self);
 }
 
 static void head_confirmed(struct store_scan *scan)
 {
-    struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
+    struct playbook_load *self = CONTAINER_OF(scan, struct playbook_load, scan);
     struct playbook_head head;
     bool good = take_head(self, &head);
     store_scan_fini(&self->scan);
@@ -129,11 +129,11 @@ static void head_confirmed(struct store_scan *scan)
     }
 }
 
-static void read_rows(struct playbook_load *self);
+static void playbook_load_read_rows(struct playbook_load *self);
 
 static void rows_run(struct job *job)
 {
-    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    struct playbook_load *self = CONTAINER_OF(job, struct playbook_load, job);
     if (self->letter == 'b') {
         playbook_gather_bullets(self->playbook, &self->scan, &self->found);
     } else if (playbook_gather_proposals(self->playbook, &self->scan, &self->found)) {
@@ -143,7 +143,7 @@ static void rows_run(struct job *job)
 
 static void rows_ended(struct job *job)
 {
-    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    struct playbook_load *self = CONTAINER_OF(job, struct playbook_load, job);
     bool more = self->scan.more && self->scan.count;
     if (job->status.code != OK)
         self->status = job->status;
@@ -157,19 +157,19 @@ static void rows_ended(struct job *job)
     if (self->status.code != OK) {
         end_load(self);
     } else if (self->found.code == OK && more) {
-        read_rows(self);
+        playbook_load_read_rows(self);
     } else if (self->found.code == OK && self->letter == 'b') {
         self->letter = 'o';
         self->last_size = 0;
-        read_rows(self);
+        playbook_load_read_rows(self);
     } else { /* a row that seems missing may have been changed meanwhile */
         scan_head(self, head_confirmed);
     }
 }
 
-static void rows_read(struct store_scan *scan)
+static void playbook_load_rows_read(struct store_scan *scan)
 {
-    struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
+    struct playbook_load *self = CONTAINER_OF(scan, struct playbook_load, scan);
     if (scan_failed(self)) {
         store_scan_fini(&self->scan);
         end_load(self);
@@ -181,10 +181,10 @@ static void rows_read(struct store_scan *scan)
 }
 
 /* All proposals are one page: PLAYBOOK_PROPOSALS_MAX. */
-static void read_rows(struct playbook_load *self)
+static void playbook_load_read_rows(struct playbook_load *self)
 {
-    struct playbook_key key = key_of(self);
-    if (!prepare_scan(self, rows_read)) {
+    struct playbook_key key = playbook_load_key_of(self);
+    if (!prepare_scan(self, playbook_load_rows_read)) {
         end_load(self);
         return;
     }
@@ -195,32 +195,32 @@ static void read_rows(struct playbook_load *self)
         self->scan.limit = PAGE_ROWS;
         self->scan.bytes_max = PAGE_BYTES;
     }
-    start_scan(self);
+    playbook_load_start_scan(self);
 }
 
 /* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 static void read_bullets(struct playbook_load *self)
 {
-    struct playbook_key key = key_of(self);
+    struct playbook_key key = playbook_load_key_of(self);
     self->playbook = playbook_gather_begin(&key, &self->head, self->base ? self->base->slot : NULL);
     playbook_release(&self->base);
     self->letter = 'b';
     self->last_size = 0;
-    read_rows(self);
+    playbook_load_read_rows(self);
 }
 
-static void changes_run(struct job *job)
+static void playbook_load_changes_run(struct job *job)
 {
-    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    struct playbook_load *self = CONTAINER_OF(job, struct playbook_load, job);
     self->playbook = playbook_redo(self->base, &self->head, &self->scan);
-    atomic_fetch_add(&playbooks_of(self)->caught_up, self->playbook != NULL);
+    atomic_fetch_add(&playbook_load_playbooks_of(self)->caught_up, self->playbook != NULL);
 }
 
 /* Changes never change. Proposals do, so the head is read again behind them. */
-static void changes_ended(struct job *job)
+static void playbook_load_changes_ended(struct job *job)
 {
-    struct playbook_load *self = OWNER_OF(job, struct playbook_load, job);
+    struct playbook_load *self = CONTAINER_OF(job, struct playbook_load, job);
     if (job->status.code != OK)
         self->status = job->status;
     store_scan_fini(&self->scan);
@@ -234,19 +234,19 @@ static void changes_ended(struct job *job)
     } else {
         self->letter = 'o';
         self->last_size = 0;
-        read_rows(self);
+        playbook_load_read_rows(self);
     }
 }
 
 static void changes_read(struct store_scan *scan)
 {
-    struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
+    struct playbook_load *self = CONTAINER_OF(scan, struct playbook_load, scan);
     if (scan_failed(self)) {
         store_scan_fini(&self->scan);
         end_load(self);
         return;
     }
-    self->job = (struct job){.run = changes_run, .ended = changes_ended};
+    self->job = (struct job){.run = playbook_load_changes_run, .ended = playbook_load_changes_ended};
     rpc_call_job(self->rpc, &self->job);
     job_start(&self->job, self->scan.bytes + self->base->count * sizeof(void *));
 }
@@ -260,13 +260,13 @@ static void read_changes(struct playbook_load *self)
     playbook_redo_range(rpc_call_arena(self->rpc), self->base, &self->head, &self->scan.from, &self->scan.to);
     self->scan.limit = PLAYBOOK_REDO_MAX;
     self->scan.bytes_max = PAGE_BYTES;
-    start_scan(self);
+    playbook_load_start_scan(self);
 }
 
-static void read_head(struct playbook_load *self)
+static void playbook_load_read_head(struct playbook_load *self)
 {
-    struct playbook_key key = key_of(self);
-    struct playbooks *playbooks = playbooks_of(self);
+    struct playbook_key key = playbook_load_key_of(self);
+    struct playbooks *playbooks = playbook_load_playbooks_of(self);
     if (!self->head.incarnation || self->head_alone) {
         self->playbook = playbook_gather_begin(&key, &self->head, NULL);
         playbook_arrange(self->playbook);
@@ -286,13 +286,13 @@ static void read_head(struct playbook_load *self)
         read_bullets(self);
 }
 
-static void head_came(struct store_scan *scan)
+static void playbook_load_head_received(struct store_scan *scan)
 {
-    struct playbook_load *self = OWNER_OF(scan, struct playbook_load, scan);
+    struct playbook_load *self = CONTAINER_OF(scan, struct playbook_load, scan);
     bool good = take_head(self, &self->head);
     store_scan_fini(&self->scan);
     if (good)
-        read_head(self);
+        playbook_load_read_head(self);
     else
         end_load(self);
 }
@@ -303,9 +303,9 @@ void playbook_load_start(struct playbook_load *load)
     load->playbook = load->base = NULL;
     load->base_failed = false;
     load->tries = 0;
-    load->store = records_open(load->runner->commons->records, load->runner->loop, &load->status);
+    load->store = records_open(load->runner->shared->records, load->runner->loop, &load->status);
     if (load->store)
-        scan_head(load, head_came);
+        scan_head(load, playbook_load_head_received);
     else
         end_load(load);
 }

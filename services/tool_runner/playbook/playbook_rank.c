@@ -15,7 +15,7 @@
 
 #define TERMS_MAX         192    /* of a query that are looked for: the heaviest */
 #define POSTINGS_MAX      400000 /* of one search, some 1 ms: beyond them the commonest terms are left out */
-#define WEAK_BESIDE       0.5    /* what weak terms count for beside strong ones */
+#define STOP_WORD_WEIGHT  0.5    /* the weight of stop words beside content terms */
 #define QUERY_ARENA_MAX   ((size_t)16 << 20)
 #define RANKED_MAX        200 /* of each list that is fused */
 #define FUSION            60
@@ -75,7 +75,7 @@ static void playbook_rank_weighted(struct playbook_ranking *ranking, uint32_t pl
 struct playbook_query_term {
     const struct playbook_index_term *term;
     double weight;
-    bool weak;
+    bool stop_word;
 };
 
 struct playbook_query_terms {
@@ -100,8 +100,8 @@ static double playbook_query_weight(const struct playbook_index *index, const st
 static int playbook_by_weight(const void *a, const void *b)
 {
     const struct playbook_query_term *one = a, *other = b;
-    if (one->weak != other->weak)
-        return one->weak - other->weak;
+    if (one->stop_word != other->stop_word)
+        return one->stop_word - other->stop_word;
     return (one->weight < other->weight) - (one->weight > other->weight);
 }
 
@@ -117,19 +117,19 @@ static bool playbook_query_read(const struct playbook_index *index, struct arena
     for (size_t i = 0; i < count; i++) {
         const struct playbook_index_term *term = playbook_postings_find(index, terms[i].hash);
         double weight = playbook_query_weight(index, &terms[i], term ? term->count : 0);
-        query->most += terms[i].weak ? 0 : weight * (SATURATION + 1);
+        query->most += terms[i].stop_word ? 0 : weight * (SATURATION + 1);
         if (term)
-            query->terms[query->count++] = (struct playbook_query_term){term, weight, terms[i].weak};
+            query->terms[query->count++] = (struct playbook_query_term){term, weight, terms[i].stop_word};
     }
     qsort(query->terms, query->count, sizeof *query->terms, playbook_by_weight);
     return true;
 }
 
-/* Beside strong terms a weak one counts only where one of these stands too. */
+/* Beside content terms, a stop word counts only in a paragraph that has one of them. */
 static void playbook_score_term(struct playbook_index *index, const struct playbook_query_term *term, bool beside,
                                 double mean)
 {
-    float weight = (float)(term->weight * (SATURATION + 1) * (beside ? WEAK_BESIDE : 1));
+    float weight = (float)(term->weight * (SATURATION + 1) * (beside ? STOP_WORD_WEIGHT : 1));
     float base = SATURATION * (1 - EVENING), slope = (float)(SATURATION * EVENING / mean);
     for (uint32_t i = 0; i < term->term->count; i++) {
         const struct playbook_posting *posting = &term->term->postings[i];
@@ -143,13 +143,13 @@ static void playbook_score_term(struct playbook_index *index, const struct playb
 static void playbook_score_words(struct playbook_index *index, const struct playbook_query_terms *query)
 {
     double mean = index->count && index->length ? (double)index->length / (double)index->count : 1;
-    bool strong = query->count && !query->terms[0].weak;
+    bool strong = query->count && !query->terms[0].stop_word;
     size_t read = 0;
     for (size_t i = 0; i < query->count && i < TERMS_MAX; i++) {
         const struct playbook_query_term *term = &query->terms[i];
         if ((read += term->term->count) > POSTINGS_MAX && i > 0)
             break;
-        playbook_score_term(index, term, term->weak && strong, mean);
+        playbook_score_term(index, term, term->stop_word && strong, mean);
     }
 }
 

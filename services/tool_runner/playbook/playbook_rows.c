@@ -2,13 +2,13 @@
 
 #include "rpc/call.h"
 #include "run/row_key.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <string.h>
 
 #define FORM 1 /* first byte of a head */
 
-_Static_assert(STORE_SEAL_BYTES == 6, "PLAYBOOK_HEAD_SIZE has the checksum");
+_Static_assert(STORE_CHECKSUM_BYTES == 6, "PLAYBOOK_HEAD_SIZE has the checksum");
 _Static_assert(sizeof(struct playbook_head) == PLAYBOOK_HEAD_NUMBERS * 8, "a head is written as its numbers");
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ bool playbook_head_read(const struct store_row *row, struct playbook_head *head)
     const uint8_t *bytes = row->value.bytes;
     int64_t numbers[PLAYBOOK_HEAD_NUMBERS];
     if (row->lost || row->value.size != PLAYBOOK_HEAD_SIZE || bytes[0] != FORM ||
-        store_seal_read(row->key, row->value, PLAYBOOK_HEAD_SIZE - STORE_SEAL_BYTES) != STORE_SEAL_WHOLE)
+        store_checksum_read(row->key, row->value, PLAYBOOK_HEAD_SIZE - STORE_CHECKSUM_BYTES) != STORE_CHECKSUM_VALID)
         return false;
     for (size_t i = 0; i < PLAYBOOK_HEAD_NUMBERS; i++)
         numbers[i] = row_key_read_number(bytes + 1 + 8 * i);
@@ -62,7 +62,7 @@ void playbook_head_write(struct store_bytes key, const struct playbook_head *hea
         uint64_t big = __builtin_bswap64((uint64_t)numbers[i]);
         memcpy(bytes + 1 + 8 * i, &big, sizeof big);
     }
-    store_seal_write(key, bytes, PLAYBOOK_HEAD_SIZE, PLAYBOOK_HEAD_SIZE - STORE_SEAL_BYTES);
+    store_checksum_write(key, bytes, PLAYBOOK_HEAD_SIZE, PLAYBOOK_HEAD_SIZE - STORE_CHECKSUM_BYTES);
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
@@ -122,29 +122,29 @@ bool playbook_row_number(const struct playbook_key *key, const struct store_row 
 struct store_bytes playbook_value_write(struct arena *arena, struct store_bytes key, const void *head, size_t head_size,
                                         const ProtobufCMessage *message)
 {
-    size_t size = head_size + STORE_SEAL_BYTES + (message ? protobuf_c_message_get_packed_size(message) : 0);
+    size_t size = head_size + STORE_CHECKSUM_BYTES + (message ? protobuf_c_message_get_packed_size(message) : 0);
     uint8_t *bytes = arena_alloc(arena, size);
     if (!bytes || !key.bytes)
         return (struct store_bytes){NULL, 0};
     if (head_size)
         memcpy(bytes, head, head_size);
     if (message)
-        protobuf_c_message_pack(message, bytes + head_size + STORE_SEAL_BYTES);
-    store_seal_write(key, bytes, size, head_size);
+        protobuf_c_message_pack(message, bytes + head_size + STORE_CHECKSUM_BYTES);
+    store_checksum_write(key, bytes, size, head_size);
     return (struct store_bytes){bytes, size};
 }
 
 bool playbook_value_is_whole(const struct store_row *row, size_t head_size)
 {
-    return !row->lost && row->value.size >= head_size + STORE_SEAL_BYTES &&
-           store_seal_read(row->key, row->value, head_size) == STORE_SEAL_WHOLE;
+    return !row->lost && row->value.size >= head_size + STORE_CHECKSUM_BYTES &&
+           store_checksum_read(row->key, row->value, head_size) == STORE_CHECKSUM_VALID;
 }
 
 ProtobufCMessage *playbook_value_read(struct arena *arena, const struct store_row *row, size_t head_size,
                                       const ProtobufCMessageDescriptor *descriptor)
 {
     struct status ignored = {0};
-    size_t at = head_size + STORE_SEAL_BYTES;
+    size_t at = head_size + STORE_CHECKSUM_BYTES;
     if (!playbook_value_is_whole(row, head_size))
         return NULL;
     return rpc_unpack(descriptor, (const uint8_t *)row->value.bytes + at, row->value.size - at, arena, &ignored);

@@ -11,8 +11,8 @@
  *      P tenant 0 d 0 dataset 0 w revision       the bullets of a change (PlaybookChange)
  *
  * Each batch that changes a playbook expects the head as it was read, and writes it anew: of two writers one succeeds.
- * All rows have a checksum (store/seal.h). Names are checked before they come here. Keys and values are the arena's;
- * bytes NULL: it is exhausted. */
+ * All rows have a checksum (store/checksum.h). Names are checked before they come here. Keys and values are the
+ * arena's; bytes NULL: it is exhausted. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_ROWS_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_ROWS_H
 

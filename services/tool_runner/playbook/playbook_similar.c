@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEAK_WEIGHT 0.3F /* what a weak term counts for */
-#define SHOWN_MAX   90   /* bytes of each text in a reason */
-#define MARK_MAX    4    /* words of a mark: Japanese characters */
+#define STOP_WORD_WEIGHT 0.3F /* the weight of a stop word */
+#define SHOWN_MAX        90   /* bytes of each text in a reason */
+#define MARK_MAX         4    /* words of a mark: Japanese characters */
 
 /* ---- similarity -------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ struct playbook_term *playbook_terms(struct arena *arena, const char *text, size
         }
         float share = (float)term_share(&term, &katakana_end);
         terms[found++] = (struct playbook_term){hash_bytes(term.text, term.length),
-                                                term.weak ? WEAK_WEIGHT * share : share, 1, term.weak};
+                                                term.stop_word ? STOP_WORD_WEIGHT * share : share, 1, term.stop_word};
     }
     if (!terms)
         return NULL;

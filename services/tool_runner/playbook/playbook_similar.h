@@ -42,7 +42,7 @@ struct playbook_term {
     uint64_t hash; /* of its normal form; of this process */
     float weight;  /* its share of the text */
     uint32_t times;
-    bool weak;
+    bool stop_word;
 };
 
 /* The different terms of a text, sorted by hash; NULL if the arena is exhausted. */

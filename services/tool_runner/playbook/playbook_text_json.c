@@ -2,8 +2,8 @@
 #include "playbook/playbook_text_priv.h"
 
 #include "base/iso_time.h"
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,32 +5,32 @@
 #include "playbook_cache.h"
 #include "rpc/call.h"
 #include "run/row_key.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <string.h>
 
 #define GROUP 32 /* changes and requests that leave together; so many more than the bound are kept */
 
-static const struct playbooks_options *options_of(const struct playbook_write *write)
+static const struct playbooks_options *playbook_trim_options_of(const struct playbook_write *write)
 {
-    return &write->runner->commons->playbooks->options;
+    return &write->runner->shared->playbooks->options;
 }
 
 static int64_t excess_changes(const struct playbook_write *write)
 {
     const struct playbook_head *head = &write->load.head;
-    return head->revision - head->oldest + 1 - options_of(write)->revisions;
+    return head->revision - head->oldest + 1 - playbook_trim_options_of(write)->revisions;
 }
 
 static int64_t excess_requests(const struct playbook_write *write)
 {
     const struct playbook_head *head = &write->load.head;
-    return head->requests - head->oldest_request + 1 - options_of(write)->revisions;
+    return head->requests - head->oldest_request + 1 - playbook_trim_options_of(write)->revisions;
 }
 
 static bool history_is_large(const struct playbook_write *write)
 {
-    return write->load.head.history_bytes > options_of(write)->history_max;
+    return write->load.head.history_bytes > playbook_trim_options_of(write)->history_max;
 }
 
 bool playbook_trim_is_needed(const struct playbook_write *write)
@@ -68,8 +68,8 @@ static void trim_take_request(struct playbook_write *write, const struct store_r
     struct playbook_key key = {rpc_call_principal(write->rpc)->tenant, write->dataset};
     struct store_bytes rest;
     int64_t number;
-    size_t length = row->value.size - STORE_SEAL_BYTES;
-    if (row->value.size < STORE_SEAL_BYTES || length >= sizeof(*write->trim.request_ids) ||
+    size_t length = row->value.size - STORE_CHECKSUM_BYTES;
+    if (row->value.size < STORE_CHECKSUM_BYTES || length >= sizeof(*write->trim.request_ids) ||
         !playbook_value_is_whole(row, length) || !playbook_row_number(&key, row, &number, &rest))
         return;
     number -= write->load.head.oldest_request;
@@ -80,7 +80,7 @@ static void trim_take_request(struct playbook_write *write, const struct store_r
 /* A row that cannot be read leaves; the request's own row stays then. */
 static void trim_requests_read(struct store_scan *scan)
 {
-    struct playbook_write *write = OWNER_OF(scan, struct playbook_write, scan);
+    struct playbook_write *write = CONTAINER_OF(scan, struct playbook_write, scan);
     int64_t most = excess_requests(write) < 2 * GROUP ? excess_requests(write) : 2 * GROUP;
     if (!trim_failed(write)) {
         write->trim.request_ids = arena_zalloc(&write->arena, (size_t)most * sizeof(*write->trim.request_ids));
@@ -112,12 +112,12 @@ static int64_t change_size(const struct store_row *row)
 
 static void trim_changes_read(struct store_scan *scan)
 {
-    struct playbook_write *write = OWNER_OF(scan, struct playbook_write, scan);
+    struct playbook_write *write = CONTAINER_OF(scan, struct playbook_write, scan);
     struct playbook_trim *trim = &write->trim;
     int64_t excess = excess_changes(write), kept = write->load.head.history_bytes;
     if (!trim_failed(write))
         for (size_t i = 0; i < scan->count; i++) {
-            if (trim->changes >= excess && kept <= options_of(write)->history_max)
+            if (trim->changes >= excess && kept <= playbook_trim_options_of(write)->history_max)
                 break;
             if (write->load.head.oldest + trim->changes >= write->load.head.revision)
                 break; /* the newest stays */

@@ -2,7 +2,7 @@
 
 #include "rpc/rpc.h"
 #include "run/row_key.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ Renga__V1__PlaybookChange *playbook_change_read(struct arena *arena, const struc
                                                 const uint8_t **places)
 {
     const uint8_t *bytes = row->value.bytes;
-    if (row->lost || row->value.size < PLAYBOOK_PLACES_AT + STORE_SEAL_BYTES ||
+    if (row->lost || row->value.size < PLAYBOOK_PLACES_AT + STORE_CHECKSUM_BYTES ||
         row_key_read_number(bytes) != incarnation)
         return NULL;
     int64_t count = row_key_read_number(bytes + 8);
@@ -81,7 +81,7 @@ static bool undo_change(struct playbook_undo *self, const struct store_row *row)
 
 static void undo_run(struct job *job)
 {
-    struct playbook_undo *self = OWNER_OF(job, struct playbook_undo, job);
+    struct playbook_undo *self = CONTAINER_OF(job, struct playbook_undo, job);
     if (!self->drafted) {
         playbook_draft_init(&self->draft, self->load->playbook, &self->arena, 0, "");
         self->draft.n_proposals = 0;
@@ -99,7 +99,7 @@ static void undo_run(struct job *job)
 
 static void undo_ended(struct job *job)
 {
-    struct playbook_undo *self = OWNER_OF(job, struct playbook_undo, job);
+    struct playbook_undo *self = CONTAINER_OF(job, struct playbook_undo, job);
     size_t count = self->scan.count;
     if (job->status.code != OK)
         self->status = job->status;
@@ -118,7 +118,7 @@ static void undo_ended(struct job *job)
 
 static void undo_page_read(struct store_scan *scan)
 {
-    struct playbook_undo *self = OWNER_OF(scan, struct playbook_undo, scan);
+    struct playbook_undo *self = CONTAINER_OF(scan, struct playbook_undo, scan);
     if (scan->status.code != OK) {
         fail(&self->status, UNAVAILABLE, "the history of the playbook cannot be read: %s", scan->status.text);
         store_scan_fini(scan);

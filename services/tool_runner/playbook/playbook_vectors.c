@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "rpc/rpc.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <math.h>
 #include <openssl/evp.h>
@@ -96,7 +96,7 @@ static int vectors_by_digest(const void *a, const void *b)
 
 static void vectors_list_run(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     struct playbook *playbook = self->load->playbook;
     Renga__V1__Bullet **missing = calloc(playbook->count + 1, sizeof(Renga__V1__Bullet *));
     self->lacking = calloc(playbook->count + 1, sizeof *self->lacking);
@@ -115,7 +115,7 @@ static void vectors_list_run(struct job *job)
 
 static void vectors_listed(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     if (vectors_job_failed(self))
         return;
     if (self->n_lacking)
@@ -131,12 +131,13 @@ static bool vectors_read_row(const struct store_bytes *value, struct vector *vec
 {
     const char *bytes = value->bytes;
     uint32_t dimensions = 0;
-    if (value->size < VECTOR_HEAD + STORE_SEAL_BYTES)
+    if (value->size < VECTOR_HEAD + STORE_CHECKSUM_BYTES)
         return false;
     memcpy(&dimensions, bytes, sizeof dimensions);
     memcpy(&vector->scale, bytes + sizeof dimensions, sizeof vector->scale);
     if (dimensions == 0 || dimensions > VECTOR_DIMENSIONS_MAX ||
-        value->size != VECTOR_HEAD + dimensions + STORE_SEAL_BYTES || !(vector->scale > 0 && isfinite(vector->scale)))
+        value->size != VECTOR_HEAD + dimensions + STORE_CHECKSUM_BYTES ||
+        !(vector->scale > 0 && isfinite(vector->scale)))
         return false;
     vector->dimensions = dimensions;
     memcpy(vector->values, bytes + VECTOR_HEAD, dimensions);
@@ -157,7 +158,7 @@ static const char *vectors_row_digest(const struct store_row *row, char digest[2
 /* Rows and lacking bullets are in the same order. */
 static void vectors_take_run(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     struct playbook *playbook = self->load->playbook;
     struct playbook_index *index = playbook_index_enter(playbook);
     struct vector vector;
@@ -168,8 +169,8 @@ static void vectors_take_run(struct job *job)
             continue;
         while (self->next < self->n_lacking && strcmp(self->lacking[self->next].digest, digest) < 0)
             self->next++;
-        bool good =
-            playbook_value_is_whole(row, row->value.size - STORE_SEAL_BYTES) && vectors_read_row(&row->value, &vector);
+        bool good = playbook_value_is_whole(row, row->value.size - STORE_CHECKSUM_BYTES) &&
+                    vectors_read_row(&row->value, &vector);
         for (; self->next < self->n_lacking && strcmp(self->lacking[self->next].digest, digest) == 0; self->next++)
             if (good)
                 playbook_index_set_vector(index, self->lacking[self->next].bullet, &vector);
@@ -179,7 +180,7 @@ static void vectors_take_run(struct job *job)
 
 static void vectors_taken(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     bool more = self->scan.more && self->scan.count > 0;
     store_scan_fini(&self->scan);
     if (vectors_job_failed(self))
@@ -192,7 +193,7 @@ static void vectors_taken(struct job *job)
 
 static void vectors_scanned(struct store_scan *scan)
 {
-    struct playbook_vectors *self = OWNER_OF(scan, struct playbook_vectors, scan);
+    struct playbook_vectors *self = CONTAINER_OF(scan, struct playbook_vectors, scan);
     if (scan->status.code == OK) {
         vectors_work(self, vectors_take_run, vectors_taken);
         return;
@@ -222,7 +223,7 @@ static void vectors_scan(struct playbook_vectors *self)
 
 static void vectors_committed(struct store_batch *batch)
 {
-    struct playbook_vectors *self = OWNER_OF(batch, struct playbook_vectors, batch);
+    struct playbook_vectors *self = CONTAINER_OF(batch, struct playbook_vectors, batch);
     if (batch->status.code != OK && batch->status.code != ABORTED)
         log_warn("playbook.vectors",
                  "vectors of the playbook '%s' were not written, and are made again after a restart: %s",
@@ -243,14 +244,14 @@ static void vectors_commit(struct playbook_vectors *self)
         playbook_head_write(head, &self->load->head, bytes);
         store_expect(&self->batch, head, (struct store_bytes){bytes, sizeof bytes});
     }
-    for (size_t i = 0; i < self->n_came && !self->arena.exhausted; i++) {
+    for (size_t i = 0; i < self->n_received && !self->arena.exhausted; i++) {
         char digest[2 * PLAYBOOK_DIGEST_BYTES + 1];
         vectors_digest(self->knowledge->embedding_model, self->asked[i]->content, digest);
         struct store_bytes row = playbook_row_key(&self->arena, &key, 'v', -1, digest);
         if (!row.bytes || !self->values[i].bytes)
             continue;
-        store_seal_write(row, (uint8_t *)(uintptr_t)self->values[i].bytes, self->values[i].size,
-                         self->values[i].size - STORE_SEAL_BYTES);
+        store_checksum_write(row, (uint8_t *)(uintptr_t)self->values[i].bytes, self->values[i].size,
+                             self->values[i].size - STORE_CHECKSUM_BYTES);
         store_put(&self->batch, row, self->values[i]);
     }
     store_commit(self->load->store, &self->batch);
@@ -258,11 +259,11 @@ static void vectors_commit(struct playbook_vectors *self)
 
 static void vectors_keep_run(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     struct playbook *playbook = self->load->playbook;
     struct playbook_index *index = playbook_index_enter(playbook);
     struct vector vector;
-    for (size_t i = 0; i < self->n_came; i++)
+    for (size_t i = 0; i < self->n_received; i++)
         if (self->values[i].bytes && vectors_read_row(&self->values[i], &vector))
             playbook_index_set_vector(index, self->asked[i], &vector);
     playbook_index_leave(playbook);
@@ -270,14 +271,14 @@ static void vectors_keep_run(struct job *job)
 
 static void vectors_kept(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     if (!vectors_job_failed(self))
         vectors_commit(self);
 }
 
 static void vectors_keep(struct playbook_vectors *self)
 {
-    if (self->n_came)
+    if (self->n_received)
         vectors_work(self, vectors_keep_run, vectors_kept);
     else
         vectors_end(self);
@@ -293,7 +294,7 @@ static struct store_bytes vectors_write_row(struct arena *arena, const Renga__V1
     if (!vector || !vector_init(vector, embedding->values, embedding->n_values))
         return (struct store_bytes){NULL, 0};
     uint32_t dimensions = vector->dimensions;
-    size_t size = VECTOR_HEAD + dimensions + STORE_SEAL_BYTES;
+    size_t size = VECTOR_HEAD + dimensions + STORE_CHECKSUM_BYTES;
     char *bytes = arena_alloc(arena, size);
     if (!bytes)
         return (struct store_bytes){NULL, 0};
@@ -313,9 +314,9 @@ static void vectors_count(struct playbook_vectors *self, const Renga__V1__Usage 
     self->usage.estimated |= usage->estimated;
 }
 
-static void vectors_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
+static void playbook_vectors_received(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
 {
-    struct playbook_vectors *self = OWNER_OF(embedding, struct playbook_vectors, embedding);
+    struct playbook_vectors *self = CONTAINER_OF(embedding, struct playbook_vectors, embedding);
     if (!response) {
         if (!self->vector)
             self->status = embedding->call.status;
@@ -323,7 +324,7 @@ static void vectors_came(struct embedding *embedding, const Renga__V1__EmbedResp
         return;
     }
     vectors_count(self, response->usage);
-    size_t at = self->n_inputs - (self->n_sent - self->n_came); /* of the first bullet */
+    size_t at = self->n_inputs - (self->n_sent - self->n_received); /* of the first bullet */
     if (at) {
         self->vector = arena_alloc(&self->arena, sizeof *self->vector);
         if (!self->vector ||
@@ -332,8 +333,8 @@ static void vectors_came(struct embedding *embedding, const Renga__V1__EmbedResp
             fail(&self->status, DATA_LOSS, "the gateway gave no vector for the query");
         }
     }
-    for (; self->n_came < self->n_sent; at++)
-        self->values[self->n_came++] = vectors_write_row(&self->arena, response->embeddings[at]);
+    for (; self->n_received < self->n_sent; at++)
+        self->values[self->n_received++] = vectors_write_row(&self->arena, response->embeddings[at]);
     if (self->vector && self->n_sent < self->n_asked && clock_now_ns() < self->deadline_ns)
         vectors_embed(self);
     else
@@ -354,7 +355,7 @@ static void vectors_embed(struct playbook_vectors *self)
     self->embedding.inputs = self->inputs;
     self->embedding.count = self->n_inputs;
     self->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    self->embedding.came = vectors_came;
+    self->embedding.received = playbook_vectors_received;
     rpc_client_call_init(call, self->load->runner->loop, self->load->rpc);
     call->trace = rpc_call_trace(self->load->rpc);
     call->principal = rpc_call_principal(self->load->rpc);
@@ -365,7 +366,7 @@ static void vectors_embed(struct playbook_vectors *self)
 /* Bullets that are asked for here are asked for by no other search. */
 static void vectors_ask_run(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     struct playbook *playbook = self->load->playbook;
     struct playbook_index *index = playbook_index_enter(playbook);
     self->n_asked = playbook_index_missing(index, self->asked, PLAYBOOK_EMBED_MAX, clock_now_ns(), true);
@@ -374,7 +375,7 @@ static void vectors_ask_run(struct job *job)
 
 static void vectors_asked(struct job *job)
 {
-    struct playbook_vectors *self = OWNER_OF(job, struct playbook_vectors, job);
+    struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     if (!vectors_job_failed(self))
         vectors_embed(self);
 }

@@ -45,8 +45,8 @@ struct playbook_vectors {
     struct store_scan scan;
     struct store_batch batch;
     Renga__V1__Bullet *asked[PLAYBOOK_EMBED_MAX];
-    size_t n_asked, n_sent, n_came;
-    struct store_bytes values[PLAYBOOK_EMBED_MAX]; /* rows of those that came; the arena's */
+    size_t n_asked, n_sent, n_received;
+    struct store_bytes values[PLAYBOOK_EMBED_MAX]; /* rows of those that received; the arena's */
     const char *inputs[PLAYBOOK_EMBED_TEXTS + 1];
     size_t n_inputs;
     struct embedding embedding;

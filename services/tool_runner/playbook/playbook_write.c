@@ -13,14 +13,14 @@
 #define TRIES_MAX   1000               /* other tool-runners may be first so often; the deadline ends it before */
 #define ATTEMPT_MAX ((size_t)64 << 20) /* bytes of an attempt's arena */
 
-static void write_load(struct playbook_write *self);
+static void playbook_write_load(struct playbook_write *self);
 
-static struct playbooks *playbooks_of(const struct playbook_write *self)
+static struct playbooks *playbook_write_playbooks_of(const struct playbook_write *self)
 {
-    return self->runner->commons->playbooks;
+    return self->runner->shared->playbooks;
 }
 
-static struct playbook_key key_of(const struct playbook_write *self)
+static struct playbook_key playbook_write_key_of(const struct playbook_write *self)
 {
     return (struct playbook_key){rpc_call_principal(self->rpc)->tenant, self->dataset};
 }
@@ -53,9 +53,9 @@ static void write_drop_attempt(struct playbook_write *self)
     self->response = NULL;
 }
 
-static void write_end(struct playbook_write *self)
+static void playbook_write_end(struct playbook_write *self)
 {
-    turn_leave(playbooks_of(self)->turns, &self->turn);
+    key_lock_release(playbook_write_playbooks_of(self)->key_locks, &self->key_lock);
     if (self->status.code == OK)
         self->reply(self, self->response);
     else
@@ -71,7 +71,7 @@ static void write_end(struct playbook_write *self)
 
 static void write_count(struct playbook_write *self)
 {
-    struct playbooks *playbooks = playbooks_of(self);
+    struct playbooks *playbooks = playbook_write_playbooks_of(self);
     atomic_fetch_add(self->changes_bullets ? &playbooks->changes : &playbooks->unchanged, 1);
     atomic_fetch_add(&playbooks->dropped, self->draft.n_dropped);
     if (self->next->next_proposal > self->load.playbook->next_proposal)
@@ -81,17 +81,17 @@ static void write_count(struct playbook_write *self)
 
 static void write_committed(struct store_batch *batch)
 {
-    struct playbook_write *self = OWNER_OF(batch, struct playbook_write, batch);
+    struct playbook_write *self = CONTAINER_OF(batch, struct playbook_write, batch);
     struct status status = batch->status;
     if (status.code == ABORTED && ++self->tries < TRIES_MAX) {
-        atomic_fetch_add(&playbooks_of(self)->conflicts, 1);
+        atomic_fetch_add(&playbook_write_playbooks_of(self)->conflicts, 1);
         write_drop_attempt(self);
-        write_load(self);
+        playbook_write_load(self);
         return;
     }
     if (status.code == OK) {
         write_count(self);
-        playbook_cache_put(playbooks_of(self), self->next);
+        playbook_cache_put(playbook_write_playbooks_of(self), self->next);
     } else if (status.code == ABORTED) {
         fail(&self->status, UNAVAILABLE, "other tool-runners change the playbook '%s' all the time; try again",
              self->dataset);
@@ -99,12 +99,12 @@ static void write_committed(struct store_batch *batch)
         fail(&self->status, status.code == RESOURCE_EXHAUSTED ? RESOURCE_EXHAUSTED : UNAVAILABLE,
              "the playbook '%s' cannot be written: %s", self->dataset, status.text);
     }
-    write_end(self);
+    playbook_write_end(self);
 }
 
 /* ---- applying it ------------------------------------------------------------------------------------------------- */
 
-static void write_number(struct playbook_write *self)
+static void playbook_write_number(struct playbook_write *self)
 {
     const struct playbook *base = self->load.playbook;
     int64_t now_ms = self->draft.now_ms;
@@ -136,7 +136,7 @@ static void write_apply(struct playbook_write *self, struct status *st)
     bool exists = self->load.head.incarnation != 0;
     bool records = exists && (*self->request_id || self->next->next_number != base->next_number);
     self->writes = !self->dry_run && (self->changes_bullets || self->draft.proposals_changed || records);
-    write_number(self);
+    playbook_write_number(self);
     if (self->dry_run)
         self->next->revision = base->revision;
     self->response = self->answer(self, self->next);
@@ -148,13 +148,13 @@ static void write_apply(struct playbook_write *self, struct status *st)
 
 static void apply_run(struct job *job)
 {
-    struct playbook_write *self = OWNER_OF(job, struct playbook_write, job);
+    struct playbook_write *self = CONTAINER_OF(job, struct playbook_write, job);
     write_apply(self, &self->status);
 }
 
 static void apply_ended(struct job *job)
 {
-    struct playbook_write *self = OWNER_OF(job, struct playbook_write, job);
+    struct playbook_write *self = CONTAINER_OF(job, struct playbook_write, job);
     if (job->status.code != OK)
         self->status = job->status;
     if (self->status.code == OK && self->writes) {
@@ -162,14 +162,14 @@ static void apply_ended(struct job *job)
         return;
     }
     if (self->status.code == OK && !self->dry_run)
-        atomic_fetch_add(&playbooks_of(self)->unchanged, 1);
-    write_end(self);
+        atomic_fetch_add(&playbook_write_playbooks_of(self)->unchanged, 1);
+    playbook_write_end(self);
 }
 
 static void write_start_job(struct playbook_write *self)
 {
     if (self->status.code != OK) {
-        write_end(self);
+        playbook_write_end(self);
         return;
     }
     const struct playbook *base = self->load.playbook;
@@ -205,7 +205,7 @@ static bool write_repeat(struct playbook_write *self, const struct store_row *ro
     if (memcmp(bytes, self->digest, SHA256_DIGEST_LENGTH) != 0)
         return fail_field(&self->status, "request_id", "'%s' was that of a request with other content; take a new one",
                           self->request_id);
-    atomic_fetch_add(&playbooks_of(self)->repeated, 1);
+    atomic_fetch_add(&playbook_write_playbooks_of(self)->repeated, 1);
     self->response = first;
     return true;
 }
@@ -226,7 +226,7 @@ static bool write_expected(struct playbook_write *self)
 static void write_prepare(struct playbook_write *self)
 {
     if (!write_expected(self))
-        write_end(self);
+        playbook_write_end(self);
     else if (self->prepare)
         self->prepare(self);
     else
@@ -235,7 +235,7 @@ static void write_prepare(struct playbook_write *self)
 
 static void request_read(struct store_scan *scan)
 {
-    struct playbook_write *self = OWNER_OF(scan, struct playbook_write, scan);
+    struct playbook_write *self = CONTAINER_OF(scan, struct playbook_write, scan);
     bool known = scan->status.code == OK && scan->count > 0;
     if (scan->status.code != OK)
         fail(&self->status, UNAVAILABLE, "the playbook cannot be read: %s", scan->status.text);
@@ -243,7 +243,7 @@ static void request_read(struct store_scan *scan)
         write_repeat(self, &scan->rows[0]);
     store_scan_fini(scan);
     if (known || self->status.code != OK)
-        write_end(self);
+        playbook_write_end(self);
     else
         write_prepare(self);
 }
@@ -251,13 +251,13 @@ static void request_read(struct store_scan *scan)
 /* After the load: a request that is written after this has changed the head. */
 static void write_read_request(struct playbook_write *self)
 {
-    struct playbook_key key = key_of(self);
+    struct playbook_key key = playbook_write_key_of(self);
     store_scan_init(&self->scan, self->runner->loop, request_read);
     self->scan.from = playbook_row_key(&self->arena, &key, 'r', -1, self->request_id);
     char *to = arena_zalloc(&self->arena, self->scan.from.size + 1);
     if (self->arena.exhausted) {
         fail(&self->status, RESOURCE_EXHAUSTED, "no memory for the call");
-        write_end(self);
+        playbook_write_end(self);
         return;
     }
     memcpy(to, self->scan.from.bytes, self->scan.from.size);
@@ -269,17 +269,17 @@ static void write_read_request(struct playbook_write *self)
 
 static void write_loaded(struct playbook_load *load)
 {
-    struct playbook_write *self = OWNER_OF(load, struct playbook_write, load);
+    struct playbook_write *self = CONTAINER_OF(load, struct playbook_write, load);
     self->status = load->status;
     if (self->status.code != OK)
-        write_end(self);
+        playbook_write_end(self);
     else if (*self->request_id && !self->dry_run)
         write_read_request(self);
     else
         write_prepare(self);
 }
 
-static void write_load(struct playbook_write *self)
+static void playbook_write_load(struct playbook_write *self)
 {
     self->load = (struct playbook_load){.runner = self->runner,
                                         .rpc = self->rpc,
@@ -289,15 +289,15 @@ static void write_load(struct playbook_write *self)
     playbook_load_start(&self->load);
 }
 
-static void turn_came(struct turn *turn)
+static void playbook_write_key_lock_granted(struct key_lock *key_lock)
 {
-    struct playbook_write *self = OWNER_OF(turn, struct playbook_write, turn);
+    struct playbook_write *self = CONTAINER_OF(key_lock, struct playbook_write, key_lock);
     if (!rpc_call_cancelled(self->rpc)) {
-        write_load(self);
+        playbook_write_load(self);
         return;
     }
     fail(&self->status, CANCELLED, "the caller has left");
-    write_end(self);
+    playbook_write_end(self);
 }
 
 /* The same request has the same digest. */
@@ -314,29 +314,30 @@ static void write_digest(struct playbook_write *self)
     free(packed);
 }
 
-static void check_run(struct job *job)
+static void playbook_write_check_run(struct job *job)
 {
-    struct playbook_write *self = OWNER_OF(job, struct playbook_write, job);
+    struct playbook_write *self = CONTAINER_OF(job, struct playbook_write, job);
     if (self->check(self, &self->status) && *self->request_id)
         write_digest(self);
 }
 
 static void check_ended(struct job *job)
 {
-    struct playbook_write *self = OWNER_OF(job, struct playbook_write, job);
+    struct playbook_write *self = CONTAINER_OF(job, struct playbook_write, job);
     if (job->status.code != OK)
         self->status = job->status;
     if (self->status.code != OK)
-        write_end(self);
-    else if (turn_ask(playbooks_of(self)->turns, &self->turn, rpc_call_principal(self->rpc)->tenant, self->dataset))
-        turn_came(&self->turn);
+        playbook_write_end(self);
+    else if (key_lock_acquire(playbook_write_playbooks_of(self)->key_locks, &self->key_lock,
+                              rpc_call_principal(self->rpc)->tenant, self->dataset))
+        playbook_write_key_lock_granted(&self->key_lock);
 }
 
 void playbook_write_start(struct playbook_write *self)
 {
     self->bytes = rpc_call_received_bytes(self->rpc);
-    self->turn = (struct turn){.loop = self->runner->loop, .came = turn_came};
-    self->job = (struct job){.run = check_run, .ended = check_ended};
+    self->key_lock = (struct key_lock){.loop = self->runner->loop, .granted = playbook_write_key_lock_granted};
+    self->job = (struct job){.run = playbook_write_check_run, .ended = check_ended};
     rpc_call_job(self->rpc, &self->job);
     job_start(&self->job, self->bytes);
 }

@@ -1,18 +1,18 @@
-/* A request that changes a playbook, from its turn to its answer:
+/* A request that changes a playbook, from the lock of its playbook to its answer:
  *
- *      turn ---> load ---> known request_id? ---> prepare ---> trim ---> apply (a worker) ---> commit ---> answer
+ *      lock ---> load ---> known request_id? ---> prepare ---> trim ---> apply (a worker) ---> commit ---> answer
  *                  ^                                                                             |
  *                  '----------------------- another tool-runner was first -----------------------'
  *
- * Requests for one playbook take turns within the process; the head row is expected to be as it was loaded, so that of
- * several processes one succeeds, and the others apply their change anew. The request's row is written in the same
- * batch: a change is applied once, whatever dies. */
+ * Requests for one playbook run one at a time within the process; the head row is expected to be as it was loaded, so
+ * that of several processes one succeeds, and the others apply their change anew. The request's row is written in the
+ * same batch: a change is applied once, whatever dies. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 
 #include "playbook/playbook_draft.h"
 #include "playbook/playbook_load.h"
-#include "run/turns.h"
+#include "run/key_lock.h"
 
 #include <openssl/sha.h>
 
@@ -48,7 +48,7 @@ struct playbook_write {
 
     /* The write's own. */
     size_t bytes; /* of the request */
-    struct turn turn;
+    struct key_lock key_lock;
     struct store_scan scan;
     struct store_batch batch;
     struct job job;

@@ -117,7 +117,7 @@ static uint64_t place_number(Renga__V1__Bullet *bullet)
 }
 
 /* The incarnation, the number of bullets, and for each its place before and after: the message does not have them. */
-static struct store_bytes places_of(struct filling *self, const Renga__V1__PlaybookChange *change)
+static struct store_bytes playbook_write_rows_places_of(struct filling *self, const Renga__V1__PlaybookChange *change)
 {
     size_t size = PLAYBOOK_PLACES_AT + PLAYBOOK_PLACES_BYTES * change->n_bullets;
     uint64_t *numbers = arena_alloc(&self->arena, size);
@@ -141,7 +141,7 @@ static void fill_history(struct filling *self, Renga__V1__PlaybookChange *change
     bullets.bullets = change->bullets;
     bullets.n_bullets = change->n_bullets;
     struct store_bytes key = playbook_row_key(&self->arena, &self->key, 'w', revision, "");
-    struct store_bytes head = places_of(self, change);
+    struct store_bytes head = playbook_write_rows_places_of(self, change);
     struct store_bytes value = {NULL, 0};
     if (head.bytes)
         value = playbook_value_write(&self->arena, key, head.bytes, head.size, &bullets.base);

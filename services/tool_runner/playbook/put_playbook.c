@@ -60,7 +60,7 @@ static bool put_operations(struct putting *self, struct playbook_draft *draft, s
            playbook_draft_reject(draft, request->reject_proposals, request->n_reject_proposals, st);
 }
 
-static bool put_change(struct playbook_write *write, struct playbook_draft *draft, struct status *st)
+static bool put_playbook_change(struct playbook_write *write, struct playbook_draft *draft, struct status *st)
 {
     struct putting *self = putting_of(write);
     const Renga__V1__PutPlaybookRequest *request = self->request;
@@ -74,7 +74,7 @@ static bool put_change(struct playbook_write *write, struct playbook_draft *draf
     return !request->token_budget || playbook_draft_fit(draft, request->token_budget, st);
 }
 
-static ProtobufCMessage *put_answer(struct playbook_write *write, const struct playbook *next)
+static ProtobufCMessage *put_playbook_answer(struct playbook_write *write, const struct playbook *next)
 {
     struct putting *self = putting_of(write);
     struct playbook_draft *draft = &write->draft;
@@ -108,8 +108,8 @@ static void put_destroy(struct playbook_write *write)
 /* Another playbook of the tenant: all of them are counted. Two that are made at the same moment may both pass. */
 static void heads_counted(struct store_scan *scan)
 {
-    struct playbook_write *write = OWNER_OF(scan, struct playbook_write, scan);
-    int64_t most = write->runner->commons->playbooks->options.tenant_max;
+    struct playbook_write *write = CONTAINER_OF(scan, struct playbook_write, scan);
+    int64_t most = write->runner->shared->playbooks->options.tenant_max;
     if (scan->status.code != OK)
         fail(&write->status, UNAVAILABLE, "the playbooks cannot be counted: %s", scan->status.text);
     else if ((int64_t)scan->count >= most)
@@ -129,7 +129,7 @@ static void put_prepare(struct playbook_write *write)
     store_scan_init(&write->scan, write->runner->loop, heads_counted);
     playbook_heads_range(&write->arena, rpc_call_principal(write->rpc)->tenant, NULL, &write->scan.from,
                          &write->scan.to);
-    write->scan.limit = (size_t)write->runner->commons->playbooks->options.tenant_max;
+    write->scan.limit = (size_t)write->runner->shared->playbooks->options.tenant_max;
     if (write->arena.exhausted) {
         fail(&write->status, RESOURCE_EXHAUSTED, "no memory for the call");
         playbook_write_go_on(write);
@@ -158,8 +158,8 @@ void put_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__PutPl
     write->replaces = request->replace;
     write->check = put_check;
     write->prepare = put_prepare;
-    write->change = put_change;
-    write->answer = put_answer;
+    write->change = put_playbook_change;
+    write->answer = put_playbook_answer;
     write->reply = put_reply;
     write->destroy = put_destroy;
     playbook_write_start(write);

@@ -30,7 +30,7 @@ static bool restore_check(struct playbook_write *write, struct status *st)
 
 static void restore_undone(struct playbook_undo *undo)
 {
-    struct restoring *self = OWNER_OF(undo, struct restoring, undo);
+    struct restoring *self = CONTAINER_OF(undo, struct restoring, undo);
     if (playbook_load_again(&self->write->load, &undo->status, &self->failed))
         return;
     self->write->status = undo->status;

@@ -72,7 +72,7 @@ static void searching_end(struct searching *self)
 
 static void searching_run(struct job *job)
 {
-    struct searching *self = OWNER_OF(job, struct searching, job);
+    struct searching *self = CONTAINER_OF(job, struct searching, job);
     const struct playbook_query query = {
         .text = self->request->query, .vector = self->vectors.vector, .by_words = self->request->mode != MODE(VECTOR)};
     size_t limit = self->request->limit ? (size_t)self->request->limit : LIMIT_USUAL;
@@ -83,7 +83,7 @@ static void searching_run(struct job *job)
 
 static void searching_ran(struct job *job)
 {
-    struct searching *self = OWNER_OF(job, struct searching, job);
+    struct searching *self = CONTAINER_OF(job, struct searching, job);
     self->status = job->status;
     searching_end(self);
 }
@@ -98,7 +98,7 @@ static void searching_work(struct searching *self)
 
 static void searching_vectors(struct playbook_vectors *vectors)
 {
-    struct searching *self = OWNER_OF(vectors, struct searching, vectors);
+    struct searching *self = CONTAINER_OF(vectors, struct searching, vectors);
     bool left = vectors->status.code == CANCELLED || vectors->job.status.code == DEADLINE_EXCEEDED;
     if (!vectors->vector && (left || self->request->mode == MODE(VECTOR))) {
         self->status = vectors->status;
@@ -110,8 +110,8 @@ static void searching_vectors(struct playbook_vectors *vectors)
 
 static void searching_loaded(struct playbook_load *load)
 {
-    struct searching *self = OWNER_OF(load, struct searching, load);
-    const struct knowledge *knowledge = load->runner->commons->knowledge;
+    struct searching *self = CONTAINER_OF(load, struct searching, load);
+    const struct knowledge *knowledge = load->runner->shared->knowledge;
     self->status = load->status;
     if (self->status.code != OK || load->playbook->count == 0) {
         searching_end(self);
@@ -155,7 +155,7 @@ void search_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__Se
 {
     struct tool_runner *runner = (struct tool_runner *)service;
     struct status st = {0};
-    if (!searching_check(request, runner->commons->knowledge, &st)) {
+    if (!searching_check(request, runner->shared->knowledge, &st)) {
         rpc_fail(data, &st);
         return;
     }

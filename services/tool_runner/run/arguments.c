@@ -10,7 +10,7 @@
 #define VALUES_MAX   20000
 #define PROBLEMS_MAX ((size_t)4096)
 
-static bool refuse(const struct tool *tool, struct buffer *problems, struct status *st)
+static bool arguments_refuse(const struct tool *tool, struct buffer *problems, struct status *st)
 {
     char line[STATUS_TEXT_MAX];
     size_t length = 0;
@@ -23,7 +23,7 @@ static bool refuse(const struct tool *tool, struct buffer *problems, struct stat
     return fail(st, INVALID_ARGUMENT, "the arguments of '%s' do not fit: %s", tool->name, length ? line : st->text);
 }
 
-static bool fits(const struct catalog_entry *entry, const cJSON *arguments, struct status *st)
+static bool arguments_fits(const struct catalog_entry *entry, const cJSON *arguments, struct status *st)
 {
     struct buffer problems;
     if (!cJSON_IsObject(arguments))
@@ -33,7 +33,7 @@ static bool fits(const struct catalog_entry *entry, const cJSON *arguments, stru
     buffer_init(&problems, PROBLEMS_MAX);
     bool good = json_schema_check(entry->schema, arguments, &problems, st);
     if (!good)
-        refuse(entry->tool, &problems, st);
+        arguments_refuse(entry->tool, &problems, st);
     buffer_fini(&problems);
     return good;
 }
@@ -49,7 +49,7 @@ cJSON *tool_call_read_arguments(const struct catalog_entry *entry, const char *a
              reason.text);
         return NULL;
     }
-    if (fits(entry, arguments, st))
+    if (arguments_fits(entry, arguments, st))
         return arguments;
     cJSON_Delete(arguments);
     return NULL;

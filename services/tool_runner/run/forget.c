@@ -24,11 +24,11 @@ struct forgetting {
     int64_t calls, notes;
 };
 
-static void read_page(struct forgetting *self);
+static void forget_read_page(struct forgetting *self);
 
-static void deleted(struct store_batch *batch)
+static void forget_deleted(struct store_batch *batch)
 {
-    struct forgetting *self = OWNER_OF(batch, struct forgetting, batch);
+    struct forgetting *self = CONTAINER_OF(batch, struct forgetting, batch);
     struct status status = batch->status;
     bool more = self->page.more;
     *(self->at_notes ? &self->notes : &self->calls) += (int64_t)self->page.count;
@@ -38,7 +38,7 @@ static void deleted(struct store_batch *batch)
         rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be written: %s", status.text);
     } else if (more || !self->at_notes) {
         self->at_notes |= !more;
-        read_page(self);
+        forget_read_page(self);
     } else {
         Renga__V1__ForgetThreadResponse response = RENGA__V1__FORGET_THREAD_RESPONSE__INIT;
         response.tool_results = self->calls;
@@ -47,15 +47,15 @@ static void deleted(struct store_batch *batch)
     }
 }
 
-static void page_read(struct store_scan *page)
+static void forget_page_read(struct store_scan *page)
 {
-    struct forgetting *self = OWNER_OF(page, struct forgetting, page);
+    struct forgetting *self = CONTAINER_OF(page, struct forgetting, page);
     if (page->status.code != OK) {
         rpc_fail_with(self->rpc, UNAVAILABLE, "the record cannot be read: %s", page->status.text);
         store_scan_fini(page);
         return;
     }
-    store_batch_init(&self->batch, self->runner->loop, deleted);
+    store_batch_init(&self->batch, self->runner->loop, forget_deleted);
     for (size_t i = 0; i < page->count && !self->at_notes; i++)
         record_delete_thread_call(&self->batch, &page->rows[i]);
     for (size_t i = 0; i < page->count && self->at_notes; i++)
@@ -66,10 +66,10 @@ static void page_read(struct store_scan *page)
     store_commit(self->store, &self->batch);
 }
 
-static void read_page(struct forgetting *self)
+static void forget_read_page(struct forgetting *self)
 {
     struct arena *arena = rpc_call_arena(self->rpc);
-    store_scan_init(&self->page, self->runner->loop, page_read);
+    store_scan_init(&self->page, self->runner->loop, forget_page_read);
     if (self->at_notes)
         notes_range(arena, self->tenant, self->thread, NULL, &self->page.from, &self->page.to);
     else
@@ -98,11 +98,11 @@ void forget_thread(Renga__V1__ToolRunner_Service *service, const Renga__V1__Forg
             .reply = reply,
             .tenant = rpc_call_principal(data)->tenant,
             .thread = request->thread_id,
-            .store = records_open(runner->commons->records, runner->loop, &st),
+            .store = records_open(runner->shared->records, runner->loop, &st),
         };
     }
     if (self && self->store)
-        read_page(self);
+        forget_read_page(self);
     else
         rpc_fail(data, &st);
 }

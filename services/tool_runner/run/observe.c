@@ -1,7 +1,7 @@
 #include "observe.h"
 
 #include "base/clock.h"
-#include "run/show.h"
+#include "run/span_content.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
 #include "tool_call.h"
@@ -26,7 +26,8 @@ static const struct metric durations = {.name = "renga_tool_duration_seconds",
                                         .bound_count = sizeof bounds / sizeof bounds[0],
                                         .scale = 1e-9};
 
-static void count(const struct tool_call *call, const struct metric *metric, const char *const *labels, int64_t value)
+static void observe_count(const struct tool_call *call, const struct metric *metric, const char *const *labels,
+                          int64_t value)
 {
     struct metrics *metrics = call->runner->metrics;
     uint32_t series = metrics_series(metrics_register(metrics, metric), labels);
@@ -64,7 +65,7 @@ void observe_start(struct tool_call *call)
     if (tool->server)
         span_string(call->span, "renga.mcp.server", tool->server);
     if (call->span && call->runner->shows_content)
-        tool_show_text(call->span, "input.value", call->asked->call->arguments_json);
+        tool_span_text(call->span, "input.value", call->asked->call->arguments_json);
     tell_origin(call);
 }
 
@@ -77,13 +78,13 @@ void observe_call(struct tool_call *call, bool ran)
         span_error(call->span, call->runner->shows_content ? call->result.message : status_code_name(code));
     }
     if (call->span && call->runner->shows_content)
-        tool_show_text(call->span, "output.value", call->result.text);
+        tool_span_text(call->span, "output.value", call->result.text);
     span_end(&call->span);
     if (!call->runner->metrics)
         return;
-    count(call, &calls, (const char *[]){tool, status_code_name(code)}, 1);
+    observe_count(call, &calls, (const char *[]){tool, status_code_name(code)}, 1);
     if (call->result.recorded)
-        count(call, &recorded, (const char *[]){tool}, 1);
+        observe_count(call, &recorded, (const char *[]){tool}, 1);
     if (ran)
-        count(call, &durations, (const char *[]){tool}, clock_now_ns() - call->run->began_ns);
+        observe_count(call, &durations, (const char *[]){tool}, clock_now_ns() - call->run->began_ns);
 }

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "row_key.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <openssl/sha.h>
 #include <string.h>
@@ -46,16 +46,16 @@ void record_range(struct arena *arena, const struct record_name *name, struct st
 }
 
 /* Older releases wrote no checksum. */
-static struct record_call read_call(struct store_bytes key, struct store_bytes value)
+static struct record_call record_read_call(struct store_bytes key, struct store_bytes value)
 {
     const uint8_t *bytes = value.bytes;
     if (value.size < CALL_RESULT || bytes[CALL_FORM] != FORM || bytes[CALL_ENDED] > 1)
         return (struct record_call){.known = true, .damaged = true};
-    enum store_seal seal = store_seal_read(key, value, CALL_RESULT);
-    size_t result = CALL_RESULT + (seal == STORE_SEAL_WHOLE ? STORE_SEAL_BYTES : 0);
+    enum store_checksum checksum = store_checksum_read(key, value, CALL_RESULT);
+    size_t result = CALL_RESULT + (checksum == STORE_CHECKSUM_VALID ? STORE_CHECKSUM_BYTES : 0);
     return (struct record_call){
         .known = true,
-        .damaged = seal == STORE_SEAL_BROKEN,
+        .damaged = checksum == STORE_CHECKSUM_MISMATCH,
         .ended = bytes[CALL_ENDED],
         .due_ms = row_key_read_number(bytes + CALL_DUE),
         .digest = bytes + CALL_DIGEST,
@@ -68,7 +68,7 @@ struct record_call record_find(const struct store_scan *scan, const struct recor
     struct row_key key = call_key(name, call_id);
     for (size_t i = 0; i < scan->count; i++)
         if (scan->rows[i].key.size == key.size && memcmp(scan->rows[i].key.bytes, key.bytes, key.size) == 0)
-            return read_call(scan->rows[i].key, scan->rows[i].value);
+            return record_read_call(scan->rows[i].key, scan->rows[i].value);
     return (struct record_call){.known = false};
 }
 
@@ -80,11 +80,11 @@ void record_digest(const char *tool, const char *arguments_json, uint8_t digest[
     SHA256(both, sizeof both, digest);
 }
 
-static struct store_bytes write_call(struct arena *arena, const struct row_key *key,
-                                     const uint8_t digest[RECORD_DIGEST], int64_t due_ms,
-                                     const Renga__V1__ToolResult *result)
+static struct store_bytes record_write_call(struct arena *arena, const struct row_key *key,
+                                            const uint8_t digest[RECORD_DIGEST], int64_t due_ms,
+                                            const Renga__V1__ToolResult *result)
 {
-    size_t size = CALL_RESULT + STORE_SEAL_BYTES + (result ? renga__v1__tool_result__get_packed_size(result) : 0);
+    size_t size = CALL_RESULT + STORE_CHECKSUM_BYTES + (result ? renga__v1__tool_result__get_packed_size(result) : 0);
     uint8_t *bytes = arena_alloc(arena, size);
     uint64_t due = __builtin_bswap64((uint64_t)due_ms);
     if (!bytes)
@@ -94,8 +94,8 @@ static struct store_bytes write_call(struct arena *arena, const struct row_key *
     memcpy(bytes + CALL_DUE, &due, sizeof due);
     memcpy(bytes + CALL_DIGEST, digest, RECORD_DIGEST);
     if (result)
-        renga__v1__tool_result__pack(result, bytes + CALL_RESULT + STORE_SEAL_BYTES);
-    store_seal_write(row_key_bytes(key), bytes, size, CALL_RESULT);
+        renga__v1__tool_result__pack(result, bytes + CALL_RESULT + STORE_CHECKSUM_BYTES);
+    store_checksum_write(row_key_bytes(key), bytes, size, CALL_RESULT);
     return (struct store_bytes){bytes, size};
 }
 
@@ -105,7 +105,7 @@ bool record_put(struct store_batch *batch, const struct record_name *name, const
     struct arena arena;
     struct row_key call = call_key(name, call_id), due = due_key(due_ms, &call);
     arena_init(&arena, NULL, 0, STORE_VALUE_MAX);
-    struct store_bytes value = write_call(&arena, &call, digest, due_ms, result);
+    struct store_bytes value = record_write_call(&arena, &call, digest, due_ms, result);
     if (value.bytes) {
         struct row_key about = {.size = 0}; /* the size, then the row of the thread */
         uint64_t when = __builtin_bswap64((uint64_t)due_ms);

@@ -104,9 +104,9 @@ static bool goes(struct records *records, const struct record_due *due)
     return due->due_ms <= clock_wall_ns() / NS_PER_MS;
 }
 
-static void deleted(struct store_batch *batch)
+static void records_deleted(struct store_batch *batch)
 {
-    struct records *records = OWNER_OF(batch, struct records, batch);
+    struct records *records = CONTAINER_OF(batch, struct records, batch);
     bool more = records->page.more && batch->status.code == OK && !records->leaving;
     if (batch->status.code != OK)
         log_warn("tool_runner.sweep", "the record cannot be swept: %s", batch->status.text);
@@ -118,10 +118,10 @@ static void deleted(struct store_batch *batch)
         end_pass(records);
 }
 
-static void page_read(struct store_scan *page)
+static void records_page_read(struct store_scan *page)
 {
-    struct records *records = OWNER_OF(page, struct records, page);
-    store_batch_init(&records->batch, records->loop, deleted);
+    struct records *records = CONTAINER_OF(page, struct records, page);
+    store_batch_init(&records->batch, records->loop, records_deleted);
     for (size_t i = 0; i < page->count; i++) {
         struct record_due due = record_due_of(&page->rows[i]);
         if (goes(records, &due))
@@ -140,7 +140,7 @@ static void page_read(struct store_scan *page)
 
 static void turn_page(struct records *records)
 {
-    store_scan_init(&records->page, records->loop, page_read);
+    store_scan_init(&records->page, records->loop, records_page_read);
     record_due_range(&records->page.from, &records->page.to);
     if (records->last_size)
         records->page.from = (struct store_bytes){records->last, records->last_size};
@@ -151,7 +151,7 @@ static void turn_page(struct records *records)
 
 static void minute_passed(struct timer *timer)
 {
-    struct records *records = OWNER_OF(timer, struct records, minute);
+    struct records *records = CONTAINER_OF(timer, struct records, minute);
     set_busy(records, true);
     records->passed = 0;
     records->last_size = 0;
@@ -160,7 +160,7 @@ static void minute_passed(struct timer *timer)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static struct store *open_locked(struct records *records, struct loop *loop, struct status *st)
+static struct store *records_open_locked(struct records *records, struct loop *loop, struct status *st)
 {
     if (records->store)
         return records->store;
@@ -176,7 +176,7 @@ static struct store *open_locked(struct records *records, struct loop *loop, str
 struct store *records_open(struct records *records, struct loop *loop, struct status *st)
 {
     pthread_mutex_lock(&records->lock);
-    struct store *store = open_locked(records, loop, st);
+    struct store *store = records_open_locked(records, loop, st);
     pthread_mutex_unlock(&records->lock);
     return store;
 }

@@ -36,7 +36,7 @@ bool request_check_name(const char *field, const char *text, size_t max, bool re
     return true;
 }
 
-static bool check_call(size_t i, const Renga__V1__ToolInvocation *asked, struct status *st)
+static bool request_check_call(size_t i, const Renga__V1__ToolInvocation *asked, struct status *st)
 {
     char field[STATUS_FIELD_MAX];
     const Renga__V1__ToolCall *call = asked->call;
@@ -66,7 +66,7 @@ static bool check_calls(const Renga__V1__RunToolsRequest *request, struct status
     if (request->n_calls < 1 || request->n_calls > RUN_CALLS_MAX)
         return fail_field(st, "calls", "has %zu entries; 1 to %d are allowed", request->n_calls, RUN_CALLS_MAX);
     for (size_t i = 0; i < request->n_calls; i++) {
-        if (!check_call(i, request->calls[i], st))
+        if (!request_check_call(i, request->calls[i], st))
             return false;
         snprintf(field, sizeof field, "calls[%zu].call.id", i);
         for (size_t k = 0; k < i; k++)
@@ -76,7 +76,7 @@ static bool check_calls(const Renga__V1__RunToolsRequest *request, struct status
     return true;
 }
 
-static bool check_labels(const Renga__V1__CallOrigin *origin, struct status *st)
+static bool request_check_labels(const Renga__V1__CallOrigin *origin, struct status *st)
 {
     if (origin->n_labels > LABELS_MAX)
         return fail_field(st, "origin.labels", "has %zu entries; at most %d are allowed", origin->n_labels, LABELS_MAX);
@@ -87,13 +87,13 @@ static bool check_labels(const Renga__V1__CallOrigin *origin, struct status *st)
     return true;
 }
 
-static bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
+static bool request_check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
 {
     return !origin ||
            (request_check_name("origin.run_id", origin->run_id, RUN_ID_MAX, false, st) &&
             request_check_name("origin.thread_id", origin->thread_id, THREAD_MAX, false, st) &&
             request_check_name("origin.agent", origin->agent, AGENT_MAX, false, st) &&
-            request_check_name("origin.node", origin->node, NODE_MAX, false, st) && check_labels(origin, st));
+            request_check_name("origin.node", origin->node, NODE_MAX, false, st) && request_check_labels(origin, st));
 }
 
 static bool check_allowed(const Renga__V1__RunToolsRequest *request, struct status *st)
@@ -120,5 +120,5 @@ bool request_check(const Renga__V1__RunToolsRequest *request, struct status *st)
     if (request->fencing_token < 0)
         return fail_field(st, "fencing_token", "is %lld; it must be 0 (no owner) or more",
                           (long long)request->fencing_token);
-    return check_allowed(request, st) && check_origin(request->origin, st);
+    return check_allowed(request, st) && request_check_origin(request->origin, st);
 }

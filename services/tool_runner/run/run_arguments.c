@@ -15,7 +15,7 @@ static void argument_look_up_tool(struct run_request *self, size_t i)
 {
     struct run_arguments *row = &self->arguments[i];
     const char *name = self->calls[i].asked->call->name;
-    row->found = catalog_find(self->runner->commons->catalog, name, &row->entry);
+    row->found = catalog_find(self->runner->shared->catalog, name, &row->entry);
     if (row->found && !argument_tool_is_allowed(self, name))
         fail(&row->status, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", name);
     row->wanted = row->found && row->status.code == OK;
@@ -23,7 +23,7 @@ static void argument_look_up_tool(struct run_request *self, size_t i)
 
 static void arguments_run(struct job *job)
 {
-    struct run_request *self = OWNER_OF(job, struct run_request, reading);
+    struct run_request *self = CONTAINER_OF(job, struct run_request, reading);
     for (size_t i = 0; i < self->asked->n_calls && !job_is_over(job); i++) {
         struct run_arguments *row = &self->arguments[i];
         if (row->wanted)
@@ -34,10 +34,10 @@ static void arguments_run(struct job *job)
 /* If the caller has left meanwhile its failure stays. */
 static void arguments_ended(struct job *job)
 {
-    struct run_request *self = OWNER_OF(job, struct run_request, reading);
+    struct run_request *self = CONTAINER_OF(job, struct run_request, reading);
     if (job->status.code != OK && self->failure.code == OK)
         self->failure = job->status;
-    run_request_came(self);
+    run_request_advance(self);
 }
 
 void run_arguments_read(struct run_request *self)

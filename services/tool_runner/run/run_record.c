@@ -11,12 +11,12 @@
 
 static void fence_read(struct store_scan *scan)
 {
-    run_request_came(OWNER_OF(scan, struct run_request, fence));
+    run_request_advance(CONTAINER_OF(scan, struct run_request, fence));
 }
 
-static void rows_read(struct store_scan *scan)
+static void run_record_rows_read(struct store_scan *scan)
 {
-    run_request_came(OWNER_OF(scan, struct run_request, rows));
+    run_request_advance(CONTAINER_OF(scan, struct run_request, rows));
 }
 
 void run_record_fini(struct run_request *self)
@@ -33,7 +33,7 @@ void run_record_read(struct run_request *self)
     struct arena *arena = rpc_call_arena(self->rpc);
     run_record_fini(self);
     store_scan_init(&self->fence, self->runner->loop, fence_read);
-    store_scan_init(&self->rows, self->runner->loop, rows_read);
+    store_scan_init(&self->rows, self->runner->loop, run_record_rows_read);
     record_fence_range(arena, &self->name, &self->fence.from, &self->fence.to);
     record_range(arena, &self->name, &self->rows.from, &self->rows.to);
     if (arena->exhausted) {
@@ -55,7 +55,7 @@ static bool refuse_damaged(struct run_request *self, const struct tool_call *cal
                 call->asked->call->id, call->asked->call->name);
 }
 
-static bool repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
+static bool run_record_repeat(struct run_request *self, struct tool_call *call, const struct record_call *known)
 {
     struct status st = {0};
     if (known->ended) {
@@ -85,7 +85,7 @@ static bool compare_with_record(struct run_request *self, size_t i)
     struct tool_call *call = &self->calls[i];
     struct record_call known = record_find(&self->rows, &self->name, call->asked->call->id);
     record_digest(call->asked->call->name, call->asked->call->arguments_json, call->digest);
-    call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->commons->records);
+    call->due_ms = clock_wall_ns() / NS_PER_MS + records_keep_ms(self->runner->shared->records);
     if (!known.known)
         return true;
     if (known.damaged)
@@ -96,10 +96,10 @@ static bool compare_with_record(struct run_request *self, size_t i)
                           "was called under this idempotency_key with another tool or other arguments; take a new key "
                           "for other work");
     }
-    return repeat(self, call, &known);
+    return run_record_repeat(self, call, &known);
 }
 
-void run_record_look(struct run_request *self)
+void run_record_check(struct run_request *self)
 {
     int64_t token = self->asked->fencing_token, highest = record_fence(&self->fence);
     const struct store_scan *bad = self->fence.status.code != OK ? &self->fence : &self->rows;
@@ -120,7 +120,7 @@ void run_record_look(struct run_request *self)
 
 static void fence_raised(struct store_batch *batch)
 {
-    run_request_came(OWNER_OF(batch, struct run_request, batch));
+    run_request_advance(CONTAINER_OF(batch, struct run_request, batch));
 }
 
 void run_fence_raise(struct run_request *self)
@@ -137,7 +137,7 @@ void run_fence_raise(struct run_request *self)
 }
 
 /* If another owner was quicker, the fence is read again. */
-void run_fence_look(struct run_request *self)
+void run_fence_check(struct run_request *self)
 {
     struct status status = self->batch.status;
     store_batch_fini(&self->batch);

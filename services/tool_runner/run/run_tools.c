@@ -3,54 +3,54 @@
 #include "run_tools.h"
 
 #include "list/catalog.h"
+#include "output_budget.h"
 #include "records.h"
 #include "request_check.h"
 #include "run_request.h"
-#include "shares.h"
 
 #include <string.h>
 
 #define ANSWER_MAX ((size_t)3 << 20) /* bytes */
 
-static void step(struct run_request *self);
+static void run_tools_step(struct run_request *self);
 
-void run_request_came(struct run_request *self)
+void run_request_advance(struct run_request *self)
 {
     self->waits--;
-    step(self);
+    run_tools_step(self);
 }
 
 /* ---- servers ----------------------------------------------------------------------------------------------------- */
 
-static void server_answered(struct mcp_asking *asking)
+static void server_answered(struct mcp_discovery *discovery)
 {
-    run_request_came(asking->owner);
+    run_request_advance(discovery->owner);
 }
 
 static bool is_asked(const struct run_request *self, size_t i, const struct mcp_server *server)
 {
     for (size_t k = 0; k < i; k++)
-        if (self->askings[k].server == server)
+        if (self->discoveries[k].server == server)
             return true;
     return false;
 }
 
 /* Asks the servers of tools that are not known yet. */
-static void ask_servers(struct run_request *self)
+static void run_tools_ask_servers(struct run_request *self)
 {
     size_t count = self->asked->n_calls;
-    self->askings = arena_zalloc(rpc_call_arena(self->rpc), count * sizeof(*self->askings));
-    for (size_t i = 0; self->askings && i < count; i++) {
-        struct mcp_server *server = mcp_server_of(self->runner->commons->mcp, self->calls[i].asked->call->name);
+    self->discoveries = arena_zalloc(rpc_call_arena(self->rpc), count * sizeof(*self->discoveries));
+    for (size_t i = 0; self->discoveries && i < count; i++) {
+        struct mcp_server *server = mcp_server_of(self->runner->shared->mcp, self->calls[i].asked->call->name);
         struct mcp_tools *known = server ? mcp_tools_hold(server) : NULL;
         if (server && !known && self->calls[i].state == CALL_IDLE && !is_asked(self, i, server)) {
-            self->askings[i] = (struct mcp_asking){
+            self->discoveries[i] = (struct mcp_discovery){
                 .loop = self->runner->loop,
                 .answered = server_answered,
                 .owner = self,
             };
             self->waits++;
-            mcp_ask(server, &self->askings[i], self->runner->commons->list_wait_ms);
+            mcp_discover(server, &self->discoveries[i], self->runner->shared->list_wait_ms);
         }
         mcp_tools_release(known);
     }
@@ -60,19 +60,19 @@ static void ask_servers(struct run_request *self)
 
 static void call_settled(struct tool_call *call)
 {
-    run_request_came(call->owner);
+    run_request_advance(call->owner);
 }
 
 /* A server that is down may have the tool. */
-static bool refuse_unknown(struct run_request *self, const char *name, struct status *st)
+static bool run_tools_refuse_unknown(struct run_request *self, const char *name, struct status *st)
 {
-    struct mcp_server *server = mcp_server_of(self->runner->commons->mcp, name);
+    struct mcp_server *server = mcp_server_of(self->runner->shared->mcp, name);
     for (size_t i = 0; server && i < self->asked->n_calls; i++)
-        if (self->askings[i].server == server && self->askings[i].status.code != OK)
+        if (self->discoveries[i].server == server && self->discoveries[i].status.code != OK)
             return fail(st, UNAVAILABLE, "the tool server '%s' cannot be asked: %.300s", mcp_server_name(server),
-                        self->askings[i].status.text);
-    return catalog_refuse(self->runner->commons->catalog, name, self->asked->allowed_tools,
-                          self->asked->n_allowed_tools, st);
+                        self->discoveries[i].status.text);
+    return catalog_refuse(self->runner->shared->catalog, name, self->asked->allowed_tools, self->asked->n_allowed_tools,
+                          st);
 }
 
 static void refuse_arguments(struct tool_call *call, const struct run_arguments *row)
@@ -85,7 +85,7 @@ static void refuse_arguments(struct tool_call *call, const struct run_arguments 
 static void begin_call(struct run_request *self, struct tool_call *call, struct run_arguments *row)
 {
     if (!row->found) {
-        refuse_unknown(self, call->asked->call->name, &row->status);
+        run_tools_refuse_unknown(self, call->asked->call->name, &row->status);
         tool_call_refuse(call, &row->status);
         return;
     }
@@ -117,76 +117,76 @@ static void free_request(struct run_request *self)
 {
     run_record_fini(self);
     run_arguments_fini(self);
-    turn_leave(self->runner->commons->turns, &self->turn);
+    key_lock_release(self->runner->shared->key_locks, &self->key_lock);
     for (size_t i = 0; i < self->asked->n_calls; i++)
         tool_call_fini(&self->calls[i]);
 }
 
-static void send(struct run_request *self)
+static void run_tools_send(struct run_request *self)
 {
     size_t count = self->asked->n_calls;
     Renga__V1__RunToolsResponse response = RENGA__V1__RUN_TOOLS_RESPONSE__INIT;
     Renga__V1__ToolResult *results[RUN_CALLS_MAX];
     for (size_t i = 0; i < count; i++)
         results[i] = &self->calls[i].result;
-    shares_cut(results, count, ANSWER_MAX);
+    output_budget_apply(results, count, ANSWER_MAX);
     response.results = results;
     response.n_results = count;
     self->reply(&response, self->rpc);
     free_request(self);
 }
 
-static void give_up(struct run_request *self)
+static void run_tools_give_up(struct run_request *self)
 {
     rpc_fail(self->rpc, &self->failure);
     free_request(self);
 }
 
-static void client_left(struct rpc_call *rpc, void *data)
+static void run_tools_client_left(struct rpc_call *rpc, void *data)
 {
     struct run_request *self = data;
     self->waits++; /* stopped calls may settle at once */
     fail(&self->failure, CANCELLED, "the caller left");
-    if (self->stage == STAGE_TURN && turn_leave(self->runner->commons->turns, &self->turn))
+    if (self->stage == STAGE_LOCK && key_lock_release(self->runner->shared->key_locks, &self->key_lock))
         self->waits--;
     job_cancel(&self->reading);
     for (size_t i = 0; i < self->asked->n_calls; i++)
         if (self->stage == STAGE_RUN && self->calls[i].state != CALL_SETTLED && self->calls[i].state != CALL_IDLE)
             tool_call_stop(&self->calls[i]);
-    run_request_came(self);
+    run_request_advance(self);
 }
 
 /* ---- its stages -------------------------------------------------------------------------------------------------- */
 
-static void turn_came(struct turn *turn)
+static void run_tools_key_lock_granted(struct key_lock *key_lock)
 {
-    run_request_came(OWNER_OF(turn, struct run_request, turn));
+    run_request_advance(CONTAINER_OF(key_lock, struct run_request, key_lock));
 }
 
 /* Starts a stage; if it waits for no event, the next stage follows at once. */
-static void enter(struct run_request *self)
+static void run_tools_enter(struct run_request *self)
 {
     switch (self->stage) {
-    case STAGE_TURN:
-        self->turn.loop = self->runner->loop;
-        self->turn.came = turn_came;
-        if (!turn_ask(self->runner->commons->turns, &self->turn, self->name.tenant, self->name.key))
+    case STAGE_LOCK:
+        self->key_lock.loop = self->runner->loop;
+        self->key_lock.granted = run_tools_key_lock_granted;
+        if (!key_lock_acquire(self->runner->shared->key_locks, &self->key_lock, self->name.tenant, self->name.key))
             self->waits++;
         return;
     case STAGE_RECORD:
         run_record_read(self);
         return;
-    case STAGE_LOOK:
-        run_record_look(self);
+    case STAGE_CHECK_RECORD:
+        run_record_check(self);
         return;
     case STAGE_SERVERS:
-        ask_servers(self);
+        run_tools_ask_servers(self);
         return;
     case STAGE_FENCE:
         run_fence_raise(self);
         return;
     case STAGE_FENCED:
-        run_fence_look(self);
+        run_fence_check(self);
         return;
     case STAGE_ARGUMENTS:
         run_arguments_read(self);
@@ -199,20 +199,20 @@ static void enter(struct run_request *self)
     }
 }
 
-static void step(struct run_request *self)
+static void run_tools_step(struct run_request *self)
 {
     while (!self->waits && self->failure.code == OK && self->stage != STAGE_REPLY) {
         enum stage entered = ++self->stage;
-        enter(self);
+        run_tools_enter(self);
         if (self->stage != entered)
             self->stage--; /* it has chosen another stage, which is next */
     }
     if (self->waits)
         return;
     if (self->failure.code != OK)
-        give_up(self);
+        run_tools_give_up(self);
     else
-        send(self);
+        run_tools_send(self);
 }
 
 static void name_it(struct run_request *self)
@@ -235,14 +235,14 @@ static void prepare_calls(struct run_request *self)
             .name = &self->name,
             .runner = self->runner,
             .rpc = self->rpc,
-            .queue_wait_ms = self->runner->commons->queue_wait_ms,
+            .queue_wait_ms = self->runner->shared->queue_wait_ms,
             .settled = call_settled,
             .owner = self,
         };
 }
 
-static struct run_request *make(struct tool_runner *runner, const Renga__V1__RunToolsRequest *asked,
-                                struct rpc_call *rpc, struct status *st)
+static struct run_request *run_tools_make(struct tool_runner *runner, const Renga__V1__RunToolsRequest *asked,
+                                          struct rpc_call *rpc, struct status *st)
 {
     struct arena *arena = rpc_call_arena(rpc);
     struct run_request *self = arena_zalloc(arena, sizeof *self);
@@ -257,7 +257,7 @@ static struct run_request *make(struct tool_runner *runner, const Renga__V1__Run
     self->calls = calls;
     name_it(self);
     prepare_calls(self);
-    self->store = records_open(runner->commons->records, runner->loop, st);
+    self->store = records_open(runner->shared->records, runner->loop, st);
     return self->store ? self : NULL;
 }
 
@@ -271,14 +271,14 @@ void run_tools(Renga__V1__ToolRunner_Service *service, const Renga__V1__RunTools
         fail(&st, FAILED_PRECONDITION, "the tenant's name has %zu bytes; at most %d are allowed", tenant,
              RECORD_TENANT_MAX);
     else if (request_check(request, &st))
-        self = make((struct tool_runner *)service, request, data, &st);
+        self = run_tools_make((struct tool_runner *)service, request, data, &st);
     if (!self) {
         rpc_fail(data, &st);
         return;
     }
     self->reply = reply;
-    rpc_call_on_cancel(data, client_left, self);
-    self->stage = STAGE_TURN;
-    enter(self);
-    step(self);
+    rpc_call_on_cancel(data, run_tools_client_left, self);
+    self->stage = STAGE_LOCK;
+    run_tools_enter(self);
+    run_tools_step(self);
 }

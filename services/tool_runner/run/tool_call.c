@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const states[] = {"idle", "place", "beginning", "running", "ending", "settled"};
+static const char *const states[] = {"idle", "queued", "beginning", "running", "ending", "settled"};
 static const uint32_t moves[] = {
     [CALL_IDLE] =
-        MACHINE_TO(CALL_PLACE) | MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
-    [CALL_PLACE] = MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
+        MACHINE_TO(CALL_QUEUED) | MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
+    [CALL_QUEUED] = MACHINE_TO(CALL_BEGINNING) | MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_SETTLED),
     [CALL_BEGINNING] = MACHINE_TO(CALL_RUNNING) | MACHINE_TO(CALL_ENDING) | MACHINE_TO(CALL_SETTLED),
     [CALL_RUNNING] = MACHINE_TO(CALL_ENDING) | MACHINE_TO(CALL_SETTLED),
     [CALL_ENDING] = MACHINE_TO(CALL_SETTLED),
@@ -26,14 +26,14 @@ static const struct machine machine = MACHINE("tool_call", states, moves);
 
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
-static void move(struct tool_call *call, enum tool_call_state state)
+static void tool_call_move(struct tool_call *call, enum tool_call_state state)
 {
     machine_move(&machine, &call->state, state);
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static char *keep_text(struct tool_call *call, const char *text)
+static char *tool_call_keep_text(struct tool_call *call, const char *text)
 {
     char *copy = arena_strdup(rpc_call_arena(call->rpc), text);
     return copy ? copy : UNCONST("");
@@ -50,8 +50,8 @@ void tool_call_refuse(struct tool_call *call, const struct status *status)
 {
     init_result(call);
     call->result.status_code = (int32_t)status->code;
-    call->result.message = keep_text(call, status->text);
-    move(call, CALL_SETTLED);
+    call->result.message = tool_call_keep_text(call, status->text);
+    tool_call_move(call, CALL_SETTLED);
     observe_call(call, false);
 }
 
@@ -59,13 +59,13 @@ void tool_call_repeat(struct tool_call *call, const Renga__V1__ToolResult *recor
 {
     call->result = *recorded;
     call->result.recorded = true;
-    move(call, CALL_SETTLED);
+    tool_call_move(call, CALL_SETTLED);
     observe_call(call, false);
 }
 
-static void settle(struct tool_call *call)
+static void tool_call_settle(struct tool_call *call)
 {
-    move(call, CALL_SETTLED);
+    tool_call_move(call, CALL_SETTLED);
     observe_call(call, call->run && call->run->began_ns);
     call->settled(call);
 }
@@ -74,11 +74,11 @@ static void settle_with(struct tool_call *call, enum status_code code, const cha
 {
     init_result(call);
     call->result.status_code = (int32_t)code;
-    call->result.message = keep_text(call, text);
-    settle(call);
+    call->result.message = tool_call_keep_text(call, text);
+    tool_call_settle(call);
 }
 
-static void take_result(struct tool_call *call)
+static void tool_call_take_result(struct tool_call *call)
 {
     struct tool_run *run = call->run;
     init_result(call);
@@ -100,28 +100,28 @@ static void take_result(struct tool_call *call)
 
 static void ended_on_disk(struct store_batch *batch)
 {
-    struct tool_call *call = OWNER_OF(batch, struct tool_call, batch);
+    struct tool_call *call = CONTAINER_OF(batch, struct tool_call, batch);
     if (batch->status.code != OK)
         log_warn("tool_runner.record", "the end of a call of '%s' is not in the record: %s", call->entry.tool->name,
                  batch->status.text);
     store_batch_fini(batch);
-    settle(call);
+    tool_call_settle(call);
 }
 
-static void leave_place(struct tool_call *call)
+static void release_run_slot(struct tool_call *call)
 {
-    if (call->was_placed)
-        place_leave(call->runner->commons->places, &call->place);
-    call->was_placed = false;
+    if (call->has_run_slot)
+        run_slot_release(call->runner->shared->run_slots, &call->run_slot);
+    call->has_run_slot = false;
 }
 
 /* A call that was begun and given up stays begun in the record: its progress is unknown. */
 static void record_the_end(struct tool_call *call)
 {
     bool forget = call->in_record && (!call->run || call->run->untouched);
-    bool keep = call->run && !call->run->untouched && !(call->unwanted && call->run->status.code == CANCELLED);
+    bool keep = call->run && !call->run->untouched && !(call->cancelled && call->run->status.code == CANCELLED);
     if (!forget && !keep) {
-        settle(call);
+        tool_call_settle(call);
         return;
     }
     store_batch_init(&call->batch, call->runner->loop, ended_on_disk);
@@ -129,23 +129,23 @@ static void record_the_end(struct tool_call *call)
         record_forget(&call->batch, call->name, call->asked->call->id, call->due_ms);
     else
         record_put(&call->batch, call->name, call->asked->call->id, call->digest, call->due_ms, &call->result);
-    move(call, CALL_ENDING);
+    tool_call_move(call, CALL_ENDING);
     store_commit(call->store, &call->batch);
 }
 
 static void run_ended(struct tool_run *run)
 {
     struct tool_call *call = run->owner;
-    leave_place(call);
-    take_result(call);
+    release_run_slot(call);
+    tool_call_take_result(call);
     record_the_end(call);
 }
 
 /* ---- its beginning ----------------------------------------------------------------------------------------------- */
 
-static void start(struct tool_call *call)
+static void tool_call_start(struct tool_call *call)
 {
-    move(call, CALL_RUNNING);
+    tool_call_move(call, CALL_RUNNING);
     observe_start(call);
     tool_run_start(call->run);
 }
@@ -156,23 +156,23 @@ static void settle_begun(struct tool_call *call)
     init_result(call);
     call->result.status_code = ABORTED;
     call->result.message =
-        keep_text(call, "another tool-runner has just begun it under the same idempotency_key, or a "
-                        "later owner of the run has called; it was not run: look, before you call it anew");
+        tool_call_keep_text(call, "another tool-runner has just begun it under the same idempotency_key, or a "
+                                  "later owner of the run has called; it was not run: look, before you call it anew");
     call->result.in_doubt = true;
-    settle(call);
+    tool_call_settle(call);
 }
 
 static void begun_on_disk(struct store_batch *batch)
 {
-    struct tool_call *call = OWNER_OF(batch, struct tool_call, batch);
+    struct tool_call *call = CONTAINER_OF(batch, struct tool_call, batch);
     struct status status = batch->status;
     store_batch_fini(batch);
-    if (status.code == OK && !call->unwanted) {
+    if (status.code == OK && !call->cancelled) {
         call->in_record = true;
-        start(call);
+        tool_call_start(call);
         return;
     }
-    leave_place(call);
+    release_run_slot(call);
     tool_run_release(&call->run);
     if (status.code == OK) {
         call->in_record = true;
@@ -189,60 +189,60 @@ static void begun_on_disk(struct store_batch *batch)
     settle_with(call, UNAVAILABLE, text);
 }
 
-static void place_taken(struct tool_call *call)
+static void run_slot_taken(struct tool_call *call)
 {
-    call->was_placed = true;
-    loop_disarm(call->runner->loop, &call->patience);
+    call->has_run_slot = true;
+    loop_disarm(call->runner->loop, &call->queue_timeout);
     if (!call->entry.tool->side_effects) {
-        start(call);
+        tool_call_start(call);
         return;
     }
     store_batch_init(&call->batch, call->runner->loop, begun_on_disk);
     if (record_is_fenced(
             call->name,
-            call->request->fencing_token)) /* its owner may have been overtaken while it waited for the place */
+            call->request->fencing_token)) /* its owner may have been overtaken while it waited for the run_slot */
         record_expect_fence(&call->batch, call->name, call->request->fencing_token);
     record_put(&call->batch, call->name, call->asked->call->id, call->digest, call->due_ms, NULL);
-    move(call, CALL_BEGINNING);
+    tool_call_move(call, CALL_BEGINNING);
     store_commit(call->store, &call->batch);
 }
 
-static void place_came(struct place *place)
+static void run_slot_granted(struct run_slot *run_slot)
 {
-    struct tool_call *call = OWNER_OF(place, struct tool_call, place);
-    if (!call->unwanted) {
-        place_taken(call);
+    struct tool_call *call = CONTAINER_OF(run_slot, struct tool_call, run_slot);
+    if (!call->cancelled) {
+        run_slot_taken(call);
         return;
     }
-    place_leave(call->runner->commons->places, place);
+    run_slot_release(call->runner->shared->run_slots, run_slot);
     settle_with(call, CANCELLED, "the caller left");
 }
 
-static void out_of_patience(struct timer *timer)
+static void queue_timed_out(struct timer *timer)
 {
-    struct tool_call *call = OWNER_OF(timer, struct tool_call, patience);
+    struct tool_call *call = CONTAINER_OF(timer, struct tool_call, queue_timeout);
     char text[STATUS_TEXT_MAX];
-    if (!place_leave(call->runner->commons->places, &call->place))
-        return; /* it has a place, after all */
-    snprintf(text, sizeof text, "no place for '%s' came free within %lld ms; call again later, or fewer at a time",
+    if (!run_slot_release(call->runner->shared->run_slots, &call->run_slot))
+        return; /* it has a run_slot, after all */
+    snprintf(text, sizeof text, "no slot for '%s' came free within %lld ms; call again later, or fewer at a time",
              call->entry.tool->name, (long long)call->queue_wait_ms);
     settle_with(call, RESOURCE_EXHAUSTED, text);
 }
 
-static void ask_for_place(struct tool_call *call)
+static void acquire_run_slot(struct tool_call *call)
 {
-    call->place.loop = call->runner->loop;
-    call->place.came = place_came;
-    call->patience.expired = out_of_patience;
-    switch (place_ask(call->runner->commons->places, &call->place, call->name->tenant)) {
-    case PLACE_TAKEN:
-        place_taken(call);
+    call->run_slot.loop = call->runner->loop;
+    call->run_slot.granted = run_slot_granted;
+    call->queue_timeout.expired = queue_timed_out;
+    switch (run_slot_acquire(call->runner->shared->run_slots, &call->run_slot, call->name->tenant)) {
+    case RUN_SLOT_TAKEN:
+        run_slot_taken(call);
         return;
-    case PLACE_QUEUED:
-        move(call, CALL_PLACE);
-        loop_arm_after(call->runner->loop, &call->patience, call->queue_wait_ms);
+    case RUN_SLOT_QUEUED:
+        tool_call_move(call, CALL_QUEUED);
+        loop_arm_after(call->runner->loop, &call->queue_timeout, call->queue_wait_ms);
         return;
-    case PLACE_REFUSED:
+    case RUN_SLOT_REFUSED:
         settle_with(call, RESOURCE_EXHAUSTED, "too many tools are running and waiting; call again later");
         return;
     }
@@ -253,7 +253,7 @@ struct call_key {
     char text[2 * RECORD_DIGEST + 1];
 };
 
-static struct call_key make_key(const struct tool_call *call)
+static struct call_key tool_call_make_key(const struct tool_call *call)
 {
     struct call_key key;
     uint8_t digest[RECORD_DIGEST];
@@ -269,7 +269,7 @@ static struct call_key make_key(const struct tool_call *call)
 void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, cJSON *arguments)
 {
     int32_t output_max = call->asked->output_max_bytes;
-    struct call_key key = make_key(call);
+    struct call_key key = tool_call_make_key(call);
     call->entry = *entry;
     struct tool_run_options options = {
         .tool = entry->tool,
@@ -289,19 +289,19 @@ void tool_call_begin(struct tool_call *call, const struct catalog_entry *entry, 
     };
     call->run = tool_run_create(&options);
     if (call->run)
-        ask_for_place(call);
+        acquire_run_slot(call);
     else
         settle_with(call, RESOURCE_EXHAUSTED, "there is no memory to run it; call again later");
 }
 
 void tool_call_stop(struct tool_call *call)
 {
-    call->unwanted = true;
+    call->cancelled = true;
     if (call->state == CALL_RUNNING) {
         tool_run_stop(call->run, CANCELLED, "the caller left");
-    } else if (call->state == CALL_PLACE) {
-        loop_disarm(call->runner->loop, &call->patience);
-        if (place_leave(call->runner->commons->places, &call->place))
+    } else if (call->state == CALL_QUEUED) {
+        loop_disarm(call->runner->loop, &call->queue_timeout);
+        if (run_slot_release(call->runner->shared->run_slots, &call->run_slot))
             settle_with(call, CANCELLED, "the caller left");
     }
 }

@@ -1,16 +1,16 @@
-/* A single call of a RunTools, from its place to its recorded result.
+/* A single call of a RunTools, from its slot to its recorded result.
  *
- *      PLACE --> BEGUN is on disk --> RUNNING --> ended is on disk --> SETTLED
+ *      QUEUED -> BEGUN is on disk --> RUNNING --> ended is on disk --> SETTLED
  *      waits     side effects alone                no effect: forgotten */
 #ifndef RENGA_TOOL_CALL_H
 #define RENGA_TOOL_CALL_H
 
 #include "list/catalog.h"
-#include "places.h"
 #include "record.h"
+#include "run_slots.h"
 #include "tool_run.h"
 
-enum tool_call_state { CALL_IDLE, CALL_PLACE, CALL_BEGINNING, CALL_RUNNING, CALL_ENDING, CALL_SETTLED };
+enum tool_call_state { CALL_IDLE, CALL_QUEUED, CALL_BEGINNING, CALL_RUNNING, CALL_ENDING, CALL_SETTLED };
 
 struct tool_call {
     /* Set by the owner. */
@@ -32,10 +32,10 @@ struct tool_call {
     /* Its own. */
     struct catalog_entry entry;
     unsigned state;
-    bool unwanted, was_placed;
+    bool cancelled, has_run_slot;
     struct tool_run *run;
-    struct place place;
-    struct timer patience;
+    struct run_slot run_slot;
+    struct timer queue_timeout;
     struct store_batch batch;
     struct span *span;
 };

@@ -15,7 +15,7 @@
 #define QUOTE_MAX      4096
 #define DATE_MAX       64
 
-static char *cut(struct tool_run *run, const char *text, size_t max)
+static char *tool_hit_cut(struct tool_run *run, const char *text, size_t max)
 {
     size_t clean = text_clean_length(text, strlen(text)), length = text_cut(text, clean, max);
     run->truncated |= text[length] != '\0';
@@ -27,7 +27,7 @@ static bool copy_headings(struct tool_run *run, Renga__V1__SearchHit *copy, cons
     size_t count = hit->n_heading_path < HEADINGS_MAX ? hit->n_heading_path : HEADINGS_MAX;
     copy->heading_path = arena_zalloc(&run->arena, (count + 1) * sizeof(char *));
     for (size_t i = 0; copy->heading_path && i < count; i++)
-        if (!(copy->heading_path[copy->n_heading_path++] = cut(run, hit->heading_path[i], HEADING_MAX)))
+        if (!(copy->heading_path[copy->n_heading_path++] = tool_hit_cut(run, hit->heading_path[i], HEADING_MAX)))
             return false;
     return copy->heading_path != NULL;
 }
@@ -38,16 +38,16 @@ static Renga__V1__SearchHit *copy_hit(struct tool_run *run, const Renga__V1__Sea
     if (!copy)
         return NULL;
     renga__v1__search_hit__init(copy);
-    copy->source = cut(run, hit->source, SOURCE_MAX);
-    copy->collection = cut(run, hit->collection, COLLECTION_MAX);
-    copy->uri = cut(run, hit->uri, URI_MAX);
-    copy->title = cut(run, hit->title, TITLE_MAX);
+    copy->source = tool_hit_cut(run, hit->source, SOURCE_MAX);
+    copy->collection = tool_hit_cut(run, hit->collection, COLLECTION_MAX);
+    copy->uri = tool_hit_cut(run, hit->uri, URI_MAX);
+    copy->title = tool_hit_cut(run, hit->title, TITLE_MAX);
     copy->line_from = hit->line_from;
     copy->line_to = hit->line_to;
-    copy->snippet = cut(run, hit->snippet, SNIPPET_MAX);
-    copy->quote = cut(run, hit->quote, QUOTE_MAX);
+    copy->snippet = tool_hit_cut(run, hit->snippet, SNIPPET_MAX);
+    copy->quote = tool_hit_cut(run, hit->quote, QUOTE_MAX);
     copy->score = isfinite(hit->score) ? fmin(fmax(hit->score, 0), 1) : 0;
-    copy->published_date = cut(run, hit->published_date, DATE_MAX);
+    copy->published_date = tool_hit_cut(run, hit->published_date, DATE_MAX);
     return copy_headings(run, copy, hit) && !run->arena.exhausted ? copy : NULL;
 }
 

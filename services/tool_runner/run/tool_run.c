@@ -20,7 +20,7 @@ static const struct machine machine = MACHINE("tool_run", states, moves);
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static void destroy(struct tool_run *run)
+static void tool_run_destroy(struct tool_run *run)
 {
     if (run->release_tool)
         run->release_tool(run->tool);
@@ -35,18 +35,18 @@ static void destroy(struct tool_run *run)
     free(run);
 }
 
-static void tell(struct work *work)
+static void tool_run_tell(struct work *work)
 {
-    struct tool_run *run = OWNER_OF(work, struct tool_run, over);
+    struct tool_run *run = CONTAINER_OF(work, struct tool_run, over);
     run->told = true;
     if (run->owned)
         run->ended(run);
     else if (run->state == TOOL_RUN_ENDED)
-        destroy(run);
+        tool_run_destroy(run);
 }
 
 /* Ends the run for its owner. */
-static void end(struct tool_run *run, enum tool_run_state state)
+static void tool_run_end(struct tool_run *run, enum tool_run_state state)
 {
     machine_move(&machine, &run->state, state);
     loop_disarm(run->runner->loop, &run->deadline);
@@ -59,14 +59,14 @@ void tool_run_stop(struct tool_run *run, enum status_code code, const char *text
         return;
     run->status = (struct status){.code = code};
     snprintf(run->status.text, sizeof run->status.text, "%s", text);
-    end(run, TOOL_RUN_STOPPED);
+    tool_run_end(run, TOOL_RUN_STOPPED);
     if (run->tool->cancel)
         run->tool->cancel(run);
 }
 
 static void late(struct timer *timer)
 {
-    struct tool_run *run = OWNER_OF(timer, struct tool_run, deadline);
+    struct tool_run *run = CONTAINER_OF(timer, struct tool_run, deadline);
     char text[STATUS_TEXT_MAX];
     snprintf(text, sizeof text, "'%s' did not answer within %lld ms and was stopped; ask for less, or allow more time",
              run->tool->name, (long long)run->timeout_ms);
@@ -107,14 +107,14 @@ struct tool_run *tool_run_create(const struct tool_run_options *options)
         .deadline.expired = late,
         .ended = options->ended,
         .owner = options->owner,
-        .over.run = tell,
+        .over.run = tool_run_tell,
     };
     arena_init(&run->arena, NULL, 0, TOOL_ARENA_MAX);
     buffer_init(&run->text, options->output_max);
     trace_child(&run->trace, options->trace);
     if (copy_options(run, options))
         return run;
-    destroy(run);
+    tool_run_destroy(run);
     return NULL;
 }
 
@@ -135,19 +135,19 @@ void tool_run_release(struct tool_run **run_pointer)
         return;
     run->owned = false;
     if (run->state == TOOL_RUN_READY || (run->state == TOOL_RUN_ENDED && run->told))
-        destroy(run);
+        tool_run_destroy(run);
 }
 
 /* The tool has ended the run. */
 static void tool_ended(struct tool_run *run)
 {
     if (run->state == TOOL_RUN_RUNNING) {
-        end(run, TOOL_RUN_ENDED);
+        tool_run_end(run, TOOL_RUN_ENDED);
         return;
     }
     machine_move(&machine, &run->state, TOOL_RUN_ENDED);
     if (!run->owned && run->told)
-        destroy(run);
+        tool_run_destroy(run);
 }
 
 /* ---- the interface of tools: input ------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ size_t tool_run_output_max(const struct tool_run *run)
 /* ---- the interface of tools: results ----------------------------------------------------------------------------- */
 
 /* Appends as much of the text as fits, cut at a character; bytes that are not UTF-8 are replaced by U+FFFD. */
-static void keep(struct tool_run *run, const char *text, size_t length)
+static void tool_run_keep(struct tool_run *run, const char *text, size_t length)
 {
     static const char replacement[] = "\xef\xbf\xbd";
     while (length && !run->truncated) {
@@ -243,13 +243,13 @@ static void keep(struct tool_run *run, const char *text, size_t length)
     }
 }
 
-static bool count(struct tool_run *run, size_t bytes)
+static bool tool_run_count(struct tool_run *run, size_t bytes)
 {
     run->full_bytes += bytes;
     if (run->full_bytes <= TOOL_OUTPUT_MAX)
         return true;
     run->truncated = true;
-    end(run, TOOL_RUN_STOPPED);
+    tool_run_end(run, TOOL_RUN_STOPPED);
     return false;
 }
 
@@ -263,8 +263,8 @@ bool tool_write(struct tool_run *run, const char *text, size_t length)
     if (run->state != TOOL_RUN_RUNNING)
         return false;
     if (length)
-        keep(run, text, length);
-    return count(run, length);
+        tool_run_keep(run, text, length);
+    return tool_run_count(run, length);
 }
 
 bool tool_print(struct tool_run *run, const char *format, ...)
@@ -282,7 +282,7 @@ bool tool_print(struct tool_run *run, const char *format, ...)
 
 void tool_structured(struct tool_run *run, const char *json, size_t length)
 {
-    if (run->state != TOOL_RUN_RUNNING || run->structured || !count(run, length))
+    if (run->state != TOOL_RUN_RUNNING || run->structured || !tool_run_count(run, length))
         return;
     if (length <= run->output_max)
         run->structured = strndup(json, length);

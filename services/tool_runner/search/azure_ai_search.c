@@ -1,11 +1,11 @@
 /* Azure AI Search: POST {endpoint}/indexes('{index}')/docs/search.post.search?api-version=…
  * (https://learn.microsoft.com/rest/api/searchservice/documents/search-post). The service fuses words and vectors
  * itself. Its scores are of three kinds (BM25, fused ranks, reranker), so the order alone counts. */
-#include "base/json_pull.h"
-#include "base/json_writer.h"
 #include "http/client.h"
 #include "search/passages.h"
 #include "search/provider.h"
+#include "json/pull.h"
+#include "json/writer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Brave Search: GET /res/v1/web/search (https://api-dashboard.search.brave.com/app/documentation/web-search). It gives
  * no scores. A wrong key is HTTP 422, and a used-up plan is a 429 with a code of its own, so codes are read before the
  * status. */
-#include "base/json_pull.h"
 #include "http/client.h"
 #include "search/passages.h"
 #include "search/provider.h"
+#include "json/pull.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The meaning of a failed request, as far as it is the same for all providers. */
-#include "base/json_pull.h"
 #include "base/text.h"
 #include "search/provider.h"
+#include "json/pull.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "search/observe.h"
 
 #include "base/clock.h"
-#include "run/show.h"
+#include "run/span_content.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
 #include "tool_runner_priv.h"
@@ -44,40 +44,40 @@ static void search_count(const struct tool_runner *runner, const struct metric *
         metrics_add(metrics, loop, series, value);
 }
 
-void search_observe_request(struct search_ask *ask)
+void search_observe_request(struct source_call *call)
 {
     char name[SPAN_NAME_MAX];
     struct trace_context trace;
-    const struct search_source *source = &ask->site->setup->source;
-    ask->began_ns = clock_now_ns();
-    ask->sent++;
-    if (!ask->trace)
+    const struct search_source *source = &call->site->setup->source;
+    call->began_ns = clock_now_ns();
+    call->sent++;
+    if (!call->trace)
         return;
     snprintf(name, sizeof name, "search %s", source->name);
-    trace_child(&trace, ask->trace);
-    ask->span = span_start(ask->runner->spans, &trace, name, SPAN_CLIENT);
-    span_set_role(ask->span, SPAN_RETRIEVER);
-    span_string(ask->span, "gen_ai.operation.name", "retrieval");
-    span_string(ask->span, "gen_ai.data_source.id", source->name);
-    span_string(ask->span, "renga.search.source", source->name);
-    if (ask->span && ask->runner->shows_content)
-        tool_show_text(ask->span, "input.value", ask->question.query);
-    span_string(ask->span, "renga.search.kind", source->provider->kind);
-    span_string(ask->span, "server.address", http_url_host(ask->url));
+    trace_child(&trace, call->trace);
+    call->span = span_start(call->runner->spans, &trace, name, SPAN_CLIENT);
+    span_set_role(call->span, SPAN_RETRIEVER);
+    span_string(call->span, "gen_ai.operation.name", "retrieval");
+    span_string(call->span, "gen_ai.data_source.id", source->name);
+    span_string(call->span, "renga.search.source", source->name);
+    if (call->span && call->runner->shows_content)
+        tool_span_text(call->span, "input.value", call->question.query);
+    span_string(call->span, "renga.search.kind", source->provider->kind);
+    span_string(call->span, "server.address", http_url_host(call->url));
 }
 
-void search_observe_answer(struct search_ask *ask, enum status_code code)
+void search_observe_answer(struct source_call *call, enum status_code code)
 {
-    const char *source = ask->site->setup->source.name;
-    if (ask->transfer.http_status)
-        span_int(ask->span, "http.response.status_code", ask->transfer.http_status);
-    if (ask->span && code != OK) {
-        span_string(ask->span, "error.type", status_code_name(code));
-        span_error(ask->span, status_code_name(code));
+    const char *source = call->site->setup->source.name;
+    if (call->transfer.http_status)
+        span_int(call->span, "http.response.status_code", call->transfer.http_status);
+    if (call->span && code != OK) {
+        span_string(call->span, "error.type", status_code_name(code));
+        span_error(call->span, status_code_name(code));
     }
-    span_end(&ask->span);
-    search_count(ask->runner, &requests, (const char *[]){source, status_code_name(code)}, 1);
-    search_count(ask->runner, &durations, (const char *[]){source}, clock_now_ns() - ask->began_ns);
+    span_end(&call->span);
+    search_count(call->runner, &requests, (const char *[]){source, status_code_name(code)}, 1);
+    search_count(call->runner, &durations, (const char *[]){source}, clock_now_ns() - call->began_ns);
 }
 
 void search_observe_recorded(struct tool_runner *runner, const char *source)

@@ -2,11 +2,11 @@
 #ifndef RENGA_TOOL_RUNNER_SEARCH_OBSERVE_H
 #define RENGA_TOOL_RUNNER_SEARCH_OBSERVE_H
 
-#include "search/ask.h"
+#include "search/source_call.h"
 
 /* The start of a request, and its end. */
-void search_observe_request(struct search_ask *ask);
-void search_observe_answer(struct search_ask *ask, enum status_code code);
+void search_observe_request(struct source_call *call);
+void search_observe_answer(struct source_call *call, enum status_code code);
 
 /* The answer came from the record; a source replaced a source that failed. */
 void search_observe_recorded(struct tool_runner *runner, const char *source);

@@ -2,12 +2,12 @@
  * gives two lists that are fused here by rank: servers fuse only with a licence or in a new release.
  * https://docs.opensearch.org/latest/api-reference/search-apis/search https://www.elastic.co/docs/api/doc/elasticsearch
  */
-#include "base/json_pull.h"
-#include "base/json_writer.h"
 #include "http/client.h"
 #include "search/opensearch_answer.h"
 #include "search/passages.h"
 #include "search/provider.h"
+#include "json/pull.h"
+#include "json/writer.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "search/opensearch_answer.h"
 
-#include "base/json_pull.h"
 #include "search/passages.h"
+#include "json/pull.h"
 
 #include <math.h>
 #include <string.h>

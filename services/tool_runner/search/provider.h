@@ -11,8 +11,8 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/fields.h"
 #include "base/status.h"
+#include "config/fields.h"
 #include "search/answer.h"
 
 #include <stdbool.h>
@@ -92,9 +92,9 @@ struct search_provider {
     bool is_paid;             /* a search costs money, unless the document says otherwise */
     bool scores_compare; /* its scores are 0 to 1 and compare between searches; else hits are scored by their rank */
 
-    /* Keys of the document that only this provider has (base/fields.h); may be NULL. The struct that they are put into
-     * starts zeroed; `check` may set defaults and refuse keys that do not fit together, with a text like "'index' is
-     * missing". */
+    /* Keys of the document that only this provider has (config/fields.h); may be NULL. The struct that they are put
+     * into starts zeroed; `check` may set defaults and refuse keys that do not fit together, with a text like "'index'
+     * is missing". */
     const struct field *fields;
     size_t settings_size;
     bool (*check)(void *settings, struct status *st); /* may be NULL */

@@ -16,11 +16,11 @@
 #define SEARCH_SPARE_MAX_MS 500   /* left of the caller's time, for the answer of the sources that were in time */
 #define SEARCH_BYTES_MAX    ((size_t)32 << 20)
 
-enum search_stage { SEARCH_CHECKED, SEARCH_TURN, SEARCH_READ, SEARCH_VECTOR, SEARCH_LEGS, SEARCH_OVER };
+enum search_stage { SEARCH_CHECKED, SEARCH_LOCK, SEARCH_READ, SEARCH_VECTOR, SEARCH_LEGS, SEARCH_OVER };
 
 static void search_step(struct search *search);
 
-void search_came(struct search *search)
+void search_advance(struct search *search)
 {
     search->waits--;
     search_step(search);
@@ -42,34 +42,34 @@ void search_degrade(struct search *search, const char *part, Renga__V1__Degradat
 
 /* ---- the record -------------------------------------------------------------------------------------------------- */
 
-static void search_turn_came(struct turn *turn)
+static void search_key_lock_granted(struct key_lock *key_lock)
 {
-    search_came(OWNER_OF(turn, struct search, turn));
+    search_advance(CONTAINER_OF(key_lock, struct search, key_lock));
 }
 
-static void search_take_turn(struct search *search)
+static void search_acquire_key_lock(struct search *search)
 {
     if (!search->idempotency_key[0])
         return;
-    search->turn = (struct turn){.loop = search->runner->loop, .came = search_turn_came};
-    search->has_turn = true;
-    if (!turn_ask(search->runner->commons->turns, &search->turn, search->name.tenant, search->name.key))
+    search->key_lock = (struct key_lock){.loop = search->runner->loop, .granted = search_key_lock_granted};
+    search->has_key_lock = true;
+    if (!key_lock_acquire(search->runner->shared->key_locks, &search->key_lock, search->name.tenant, search->name.key))
         search->waits++;
 }
 
 static void search_rows_read(struct store_scan *scan)
 {
-    struct search *search = OWNER_OF(scan, struct search, rows);
+    struct search *search = CONTAINER_OF(scan, struct search, rows);
     if (scan->status.code != OK)
         fail(&search->status, UNAVAILABLE, "the record of searches cannot be read: %.400s", scan->status.text);
-    search_came(search);
+    search_advance(search);
 }
 
 static void search_read_record(struct search *search)
 {
     if (!search->idempotency_key[0])
         return;
-    search->store = records_open(search->runner->commons->records, search->runner->loop, &search->status);
+    search->store = records_open(search->runner->shared->records, search->runner->loop, &search->status);
     if (!search->store)
         return;
     store_scan_init(&search->rows, search->runner->loop, search_rows_read);
@@ -87,20 +87,20 @@ static void search_read_record(struct search *search)
 
 static bool search_wants_vector(const struct search *search)
 {
-    const struct search_sources *sources = search->runner->commons->sources;
+    const struct search_sources *sources = search->runner->shared->sources;
     for (size_t i = 0; i < sources->count; i++) { /* stand-ins too */
         const struct search_source *source = &sources->sites[i]->setup->source;
         if (source->provider->wants_vector && source->provider->wants_vector(source))
-            for (size_t k = 0; k < search->leg_count; k++)
-                if (search->legs[k]->site == sources->sites[i])
+            for (size_t k = 0; k < search->subquery_count; k++)
+                if (search->subqueries[k]->site == sources->sites[i])
                     return true;
     }
     return false;
 }
 
-static void search_vector_came(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
+static void search_vector_received(struct embedding *embedding, const Renga__V1__EmbedResponse *response)
 {
-    struct search *search = OWNER_OF(embedding, struct search, embedding);
+    struct search *search = CONTAINER_OF(embedding, struct search, embedding);
     const Renga__V1__Embedding *first = response ? response->embeddings[0] : NULL;
     search->embeds = false;
     if (first) {
@@ -116,12 +116,12 @@ static void search_vector_came(struct embedding *embedding, const Renga__V1__Emb
         search->usage.cost_micros += response->usage->cost_micros;
         search->usage.estimated |= response->usage->estimated;
     }
-    search_came(search);
+    search_advance(search);
 }
 
-static void search_ask_vector(struct search *search)
+static void source_call_vector(struct search *search)
 {
-    struct knowledge *knowledge = search->runner->commons->knowledge;
+    struct knowledge *knowledge = search->runner->shared->knowledge;
     struct rpc_client_call *call = &search->embedding.call;
     int64_t left_ms = (search->deadline_ns - clock_now_ns()) / NS_PER_MS;
     if (!search_wants_vector(search))
@@ -135,7 +135,7 @@ static void search_ask_vector(struct search *search)
     search->embedding.inputs = &search->query;
     search->embedding.count = 1;
     search->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    search->embedding.came = search_vector_came;
+    search->embedding.received = search_vector_received;
     rpc_client_call_init(call, search->runner->loop, search->place.parent);
     call->trace = search->place.trace;
     call->principal = search->place.principal;
@@ -145,69 +145,70 @@ static void search_ask_vector(struct search *search)
     embedding_begin(&search->embedding);
 }
 
-/* ---- the legs ---------------------------------------------------------------------------------------------------- */
+/* ---- the subqueries
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void search_start_legs(struct search *search)
 {
-    size_t count = search->leg_count; /* stand-ins come behind them */
-    search->waits++;                  /* legs may be over at once */
+    size_t count = search->subquery_count; /* stand-ins come behind them */
+    search->waits++;                       /* subqueries may be over at once */
     for (size_t i = 0; i < count; i++)
-        search_leg_start(search->legs[i]);
+        search_subquery_start(search->subqueries[i]);
     search->waits--;
 }
 
-static bool search_is_replaced(const struct search *search, const struct search_leg *failed)
+static bool search_is_replaced(const struct search *search, const struct search_subquery *failed)
 {
-    for (size_t i = 0; failed->is_replaced && i < search->leg_count; i++)
-        if (search->legs[i]->replaces == search_leg_name(failed))
-            return search->legs[i]->status.code == OK || search_is_replaced(search, search->legs[i]);
+    for (size_t i = 0; failed->is_replaced && i < search->subquery_count; i++)
+        if (search->subqueries[i]->replaces == search_subquery_name(failed))
+            return search->subqueries[i]->status.code == OK || search_is_replaced(search, search->subqueries[i]);
     return false;
 }
 
-static void search_tell_leg(struct search *search, const struct search_leg *leg)
+static void search_report_subquery(struct search *search, const struct search_subquery *subquery)
 {
-    bool replaced = search_is_replaced(search, leg);
-    if (leg->status.code != OK)
-        search_degrade(search, search_leg_name(leg),
+    bool replaced = search_is_replaced(search, subquery);
+    if (subquery->status.code != OK)
+        search_degrade(search, search_subquery_name(subquery),
                        replaced ? RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK
                                 : RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL,
-                       leg->status.code, leg->status.text);
-    else if (leg->partial)
-        search_degrade(search, search_leg_name(leg), RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK,
-                       leg->partial);
+                       subquery->status.code, subquery->status.text);
+    else if (subquery->partial)
+        search_degrade(search, search_subquery_name(subquery), RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL,
+                       OK, subquery->partial);
 }
 
 /* The reason why there is no answer: of the caller's own fault, or of the first source. */
 static bool search_legs_failed(struct search *search)
 {
     bool any = false;
-    for (size_t i = 0; i < search->leg_count; i++) {
-        const struct search_leg *leg = search->legs[i];
-        if (leg->status.field[0]) {
-            search->status = leg->status;
+    for (size_t i = 0; i < search->subquery_count; i++) {
+        const struct search_subquery *subquery = search->subqueries[i];
+        if (subquery->status.field[0]) {
+            search->status = subquery->status;
             return true;
         }
-        any |= leg->status.code == OK;
+        any |= subquery->status.code == OK;
     }
     if (!any)
-        search->status = search->legs[0]->status;
+        search->status = search->subqueries[0]->status;
     return !any;
 }
 
 static size_t search_gather(const struct search *search, struct fuse_list *lists)
 {
     size_t count = 0;
-    for (size_t i = 0; i < search->leg_count; i++) {
-        const struct search_leg *leg = search->legs[i];
-        Renga__V1__SearchHit **next = leg->hits;
-        for (size_t k = 0; leg->status.code == OK && k < leg->list_count; k++) {
-            const struct search_setup *setup = leg->site ? leg->site->setup : NULL;
-            if (leg->lists[k])
+    for (size_t i = 0; i < search->subquery_count; i++) {
+        const struct search_subquery *subquery = search->subqueries[i];
+        Renga__V1__SearchHit **next = subquery->hits;
+        for (size_t k = 0; subquery->status.code == OK && k < subquery->list_count; k++) {
+            const struct search_setup *setup = subquery->site ? subquery->site->setup : NULL;
+            if (subquery->lists[k])
                 lists[count++] = (struct fuse_list){.hits = next,
-                                                    .count = leg->lists[k],
+                                                    .count = subquery->lists[k],
                                                     .of_web = setup && strcmp(setup->group, SEARCH_WEB) == 0,
                                                     .keeps_scores = !setup || setup->source.provider->scores_compare};
-            next += leg->lists[k];
+            next += subquery->lists[k];
         }
     }
     return count;
@@ -215,12 +216,12 @@ static size_t search_gather(const struct search *search, struct fuse_list *lists
 
 static void search_fuse(struct search *search)
 {
-    struct fuse_list lists[SEARCH_LEGS_MAX * SEARCH_LISTS_MAX];
+    struct fuse_list lists[SEARCH_SUBQUERIES_MAX * SEARCH_LISTS_MAX];
     size_t count, kept = 0;
     if (search_legs_failed(search))
         return;
-    for (size_t i = 0; i < search->leg_count; i++)
-        search_tell_leg(search, search->legs[i]);
+    for (size_t i = 0; i < search->subquery_count; i++)
+        search_report_subquery(search, search->subqueries[i]);
     count = search_gather(search, lists);
     search->hits = arena_alloc(&search->arena, (size_t)search->limit * sizeof(*search->hits));
     search->hit_count =
@@ -238,14 +239,14 @@ static void search_fuse(struct search *search)
 static void search_enter(struct search *search)
 {
     switch (search->stage) {
-    case SEARCH_TURN:
-        search_take_turn(search);
+    case SEARCH_LOCK:
+        search_acquire_key_lock(search);
         return;
     case SEARCH_READ:
         search_read_record(search);
         return;
     case SEARCH_VECTOR:
-        search_ask_vector(search);
+        source_call_vector(search);
         return;
     case SEARCH_LEGS:
         search_start_legs(search);
@@ -257,9 +258,9 @@ static void search_enter(struct search *search)
 
 static void search_end(struct search *search)
 {
-    if (search->has_turn)
-        turn_leave(search->runner->commons->turns, &search->turn);
-    search->has_turn = false;
+    if (search->has_key_lock)
+        key_lock_release(search->runner->shared->key_locks, &search->key_lock);
+    search->has_key_lock = false;
     if (search->cancelled)
         fail(&search->status, CANCELLED, "the caller left");
     else if (search->status.code == OK)
@@ -279,7 +280,7 @@ static void search_step(struct search *search)
 
 static void search_deferred(struct work *work)
 {
-    search_came(OWNER_OF(work, struct search, step));
+    search_advance(CONTAINER_OF(work, struct search, step));
 }
 
 /* `ended` never runs within a function of search.h. */
@@ -356,20 +357,21 @@ void search_cancel(struct search *search)
         return;
     search->cancelled = true;
     search_step_later(search); /* parts of it may end at once */
-    if (search->stage == SEARCH_TURN && search->has_turn && turn_leave(search->runner->commons->turns, &search->turn)) {
-        search->has_turn = false;
+    if (search->stage == SEARCH_LOCK && search->has_key_lock &&
+        key_lock_release(search->runner->shared->key_locks, &search->key_lock)) {
+        search->has_key_lock = false;
         search->waits--;
     }
     if (search->embeds)
         rpc_client_call_cancel(&search->embedding.call);
-    for (size_t i = 0; i < search->leg_count; i++)
-        search_leg_cancel(search->legs[i]);
+    for (size_t i = 0; i < search->subquery_count; i++)
+        search_subquery_cancel(search->subqueries[i]);
 }
 
 void search_fini(struct search *search)
 {
-    for (size_t i = 0; i < search->leg_count; i++)
-        search_leg_fini(search->legs[i]);
+    for (size_t i = 0; i < search->subquery_count; i++)
+        search_subquery_fini(search->subqueries[i]);
     if (search->scanned)
         store_scan_fini(&search->rows);
     arena_fini(&search->arena);

@@ -1,33 +1,34 @@
 /* A search over a source or several sources, from the request to its fused hits; for the method Search and for tools.
  * Embedded in its owner.
  *
- *      checked --> its turn among those of its key --> the record is read --> the query's vector --> legs --> fused
+ *      checked --> the lock of its key --> the record is read --> the query's vector --> subqueries --> fused
  *                  only with an idempotency_key                               if a source wants it
  *
- * A leg asks a single source. All legs are asked side by side; a leg that fails is replaced by a stand-in of its group.
+ * A subquery asks a single source. All subqueries run side by side. One that fails is replaced by a stand-in of its
+ * group.
  */
 #ifndef RENGA_TOOL_RUNNER_SEARCH_H
 #define RENGA_TOOL_RUNNER_SEARCH_H
 
 #include "knowledge/lookup.h"
+#include "run/key_lock.h"
 #include "run/record.h"
-#include "run/turns.h"
-#include "search/ask.h"
+#include "search/source_call.h"
 
 #define SEARCH_NAMES_MAX        8 /* sources that a request names */
-#define SEARCH_LEGS_MAX         (SEARCH_SOURCES_MAX + 1)
+#define SEARCH_SUBQUERIES_MAX   (SEARCH_SOURCES_MAX + 1)
 #define SEARCH_LIMIT            10
 #define SEARCH_DEGRADATIONS_MAX 4
 #define SEARCH_KEY_MAX          128 /* bytes, as SearchRequest.idempotency_key */
 
 struct search;
 
-struct search_leg {
+struct search_subquery {
     struct search *search;
     struct search_site *site; /* NULL: the knowledge base */
     struct lookup *lookup;    /* of the knowledge base */
     const char *replaces;     /* the source that it stands in for; NULL: it was asked for itself */
-    struct search_ask ask;
+    struct source_call call;
     struct status status; /* how it ended */
     bool is_over, is_replaced;
     bool in_record; /* a row there says that it has begun */
@@ -69,17 +70,17 @@ struct search {
     struct arena arena;
     unsigned stage, waits;
     struct work step;
-    bool cancelled, has_turn, scanned, embeds;
+    bool cancelled, has_key_lock, scanned, embeds;
     int64_t deadline_ns;
     struct record_name name;
-    struct turn turn;
+    struct key_lock key_lock;
     struct store *store;
     struct store_scan rows;
     struct embedding embedding;
     const float *vector;
     size_t dimensions;
-    struct search_leg *legs[SEARCH_LEGS_MAX];
-    size_t leg_count;
+    struct search_subquery *subqueries[SEARCH_SUBQUERIES_MAX];
+    size_t subquery_count;
 };
 
 /* Whether the request asks for any source beside the knowledge base. */

@@ -22,11 +22,11 @@ bool search_is_outside(const struct search_sources *sources, const char *const *
     return false;
 }
 
-static struct search_leg *choose_find(const struct search *search, const struct search_site *site)
+static struct search_subquery *choose_find(const struct search *search, const struct search_site *site)
 {
-    for (size_t i = 0; i < search->leg_count; i++)
-        if (search->legs[i]->site == site)
-            return search->legs[i];
+    for (size_t i = 0; i < search->subquery_count; i++)
+        if (search->subqueries[i]->site == site)
+            return search->subqueries[i];
     return NULL;
 }
 
@@ -35,12 +35,12 @@ static bool choose_add(struct search *search, struct search_site *site, struct s
 {
     if (choose_find(search, site))
         return true;
-    struct search_leg *leg = arena_zalloc(&search->arena, sizeof *leg);
-    if (!leg || search->leg_count == SEARCH_LEGS_MAX)
+    struct search_subquery *subquery = arena_zalloc(&search->arena, sizeof *subquery);
+    if (!subquery || search->subquery_count == SEARCH_SUBQUERIES_MAX)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for a search");
-    leg->search = search;
-    leg->site = site;
-    search->legs[search->leg_count++] = leg;
+    subquery->search = search;
+    subquery->site = site;
+    search->subqueries[search->subquery_count++] = subquery;
     return true;
 }
 
@@ -48,9 +48,9 @@ static bool choose_add(struct search *search, struct search_site *site, struct s
 
 static bool choose_group(struct search *search, const char *group, struct status *st)
 {
-    const struct search_sources *sources = search->runner->commons->sources;
+    const struct search_sources *sources = search->runner->shared->sources;
     struct search_site *first_stand_in = NULL;
-    size_t before = search->leg_count;
+    size_t before = search->subquery_count;
     bool internal = strcmp(group, SEARCH_INTERNAL) == 0;
     if (internal && !choose_add(search, NULL, st))
         return false;
@@ -63,7 +63,7 @@ static bool choose_group(struct search *search, const char *group, struct status
         if (site->setup->is_stand_in && !first_stand_in)
             first_stand_in = site;
     }
-    if (!internal && search->leg_count == before && first_stand_in)
+    if (!internal && search->subquery_count == before && first_stand_in)
         return choose_add(search, first_stand_in, st); /* there are only stand-ins: the first stand-in is asked */
     return true;
 }
@@ -72,7 +72,7 @@ static bool choose_group(struct search *search, const char *group, struct status
 static bool choose_web(struct search *search, struct status *st)
 {
     static const char reason[] = "no source of the web is configured; set tool_runner.search";
-    if (search_sources_in(search->runner->commons->sources, SEARCH_WEB))
+    if (search_sources_in(search->runner->shared->sources, SEARCH_WEB))
         return choose_group(search, SEARCH_WEB, st);
     if (search->source_count == 1)
         return fail(st, FAILED_PRECONDITION, "%s", reason);
@@ -85,7 +85,7 @@ static bool choose_web(struct search *search, struct status *st)
 
 static bool choose_unknown(const struct search *search, size_t i, struct status *st)
 {
-    const struct search_sources *sources = search->runner->commons->sources;
+    const struct search_sources *sources = search->runner->shared->sources;
     char field[STATUS_FIELD_MAX], known[256] = "";
     for (size_t k = 0; k < sources->count; k++) {
         size_t length = strlen(known);
@@ -101,7 +101,7 @@ static bool choose_unknown(const struct search *search, size_t i, struct status 
 static bool choose_name(struct search *search, size_t i, struct status *st)
 {
     const char *name = search->sources[i];
-    struct search_site *site = search_sources_find(search->runner->commons->sources, name);
+    struct search_site *site = search_sources_find(search->runner->shared->sources, name);
     if (strcmp(name, SEARCH_WEB) == 0)
         return choose_web(search, st);
     if (choose_is_group(name))
@@ -116,16 +116,16 @@ bool search_choose(struct search *search, struct status *st)
     for (size_t i = 0; i < search->source_count; i++)
         if (!choose_name(search, i, st))
             return false;
-    if (!search->leg_count)
+    if (!search->subquery_count)
         return fail(st, FAILED_PRECONDITION, "%s", search->degradations[0].reason);
     return true;
 }
 
 /* ---- stand-ins --------------------------------------------------------------------------------------------------- */
 
-static struct search_site *choose_stand_in(const struct search *search, const struct search_leg *failed)
+static struct search_site *choose_stand_in(const struct search *search, const struct search_subquery *failed)
 {
-    const struct search_sources *sources = search->runner->commons->sources;
+    const struct search_sources *sources = search->runner->shared->sources;
     for (size_t i = 0; failed->site && i < sources->count; i++) {
         struct search_site *site = sources->sites[i];
         if (site->setup->is_stand_in && strcmp(site->setup->group, failed->site->setup->group) == 0 &&
@@ -135,18 +135,18 @@ static struct search_site *choose_stand_in(const struct search *search, const st
     return NULL;
 }
 
-bool search_has_stand_in(const struct search *search, const struct search_leg *leg)
+bool search_has_stand_in(const struct search *search, const struct search_subquery *subquery)
 {
-    return choose_stand_in(search, leg) != NULL;
+    return choose_stand_in(search, subquery) != NULL;
 }
 
-struct search_leg *search_stand_in(struct search *search, const struct search_leg *failed)
+struct search_subquery *search_stand_in(struct search *search, const struct search_subquery *failed)
 {
     struct status ignored = {0};
     struct search_site *site = choose_stand_in(search, failed);
     if (!site || !choose_add(search, site, &ignored))
         return NULL;
-    struct search_leg *leg = search->legs[search->leg_count - 1];
-    leg->replaces = search_leg_name(failed);
-    return leg;
+    struct search_subquery *subquery = search->subqueries[search->subquery_count - 1];
+    subquery->replaces = search_subquery_name(failed);
+    return subquery;
 }

@@ -1,9 +1,9 @@
 /* SearXNG: POST /search with format=json (https://docs.searxng.org/dev/search_api.html). A server of one's own, without
  * a key. Its scores are sums of weights. Of its defaults two are in the way: JSON is off (403), and its limiter takes
  * programs for robots that lack the headers of browsers. */
-#include "base/json_pull.h"
 #include "http/client.h"
 #include "search/provider.h"
+#include "json/pull.h"
 
 #include <math.h>
 #include <stdio.h>

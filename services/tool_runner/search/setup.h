@@ -2,8 +2,8 @@
 #ifndef RENGA_TOOL_RUNNER_SEARCH_SETUP_H
 #define RENGA_TOOL_RUNNER_SEARCH_SETUP_H
 
-#include "base/config.h"
 #include "base/status.h"
+#include "config/config.h"
 #include "search/provider.h"
 
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 #define RETRY_RATIO       0.2 /* retries a first request */
 #define RETRIES_AHEAD_MAX 20
 
-static const struct standing_kind source_kind = {.event = "tool_runner.circuit", .noun = "search source"};
+static const struct endpoint_kind source_kind = {.event = "tool_runner.circuit", .noun = "search source"};
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
@@ -30,10 +30,10 @@ static void sources_show(struct buffer *out, void *data)
                                           .labels = {"source"}};
     const struct search_sources *sources = data;
     int64_t now_ns = clock_now_ns();
-    struct standing_view views[SEARCH_SOURCES_MAX];
+    struct endpoint_health_view views[SEARCH_SOURCES_MAX];
     for (size_t i = 0; i < sources->count; i++) {
         const char *const labels[] = {sources->sites[i]->setup->source.name};
-        standing_view(sources->sites[i]->standing, now_ns, &views[i]);
+        endpoint_health_view(sources->sites[i]->health, now_ns, &views[i]);
         (i ? metrics_show_more : metrics_show)(out, &under_way, labels, views[i].outstanding);
     }
     for (size_t i = 0; i < sources->count; i++) {
@@ -72,10 +72,10 @@ static struct search_site *site_create(const struct search_setup *setup, struct 
     const struct limits limits = {.concurrency = setup->concurrency, .requests_per_minute = setup->requests_per_minute};
     struct search_site *site = calloc(1, sizeof *site);
     if (site)
-        site->shares = search_shares_create(setup->concurrency);
-    if (!site || !site->shares || !(site->standing = standing_create(&source_kind, setup->source.name, &limits))) {
+        site->slots = source_slots_create(setup->concurrency);
+    if (!site || !site->slots || !(site->health = endpoint_health_create(&source_kind, setup->source.name, &limits))) {
         if (site)
-            search_shares_destroy(&site->shares);
+            source_slots_destroy(&site->slots);
         free(site);
         fail(st, RESOURCE_EXHAUSTED, "no memory for the search source '%s'", setup->source.name);
         return NULL;
@@ -89,8 +89,8 @@ static struct search_site *site_create(const struct search_setup *setup, struct 
 static void site_destroy(struct search_site *site)
 {
     cassette_close(&site->cassette);
-    standing_destroy(&site->standing);
-    search_shares_destroy(&site->shares);
+    endpoint_health_destroy(&site->health);
+    source_slots_destroy(&site->slots);
     pthread_mutex_destroy(&site->lock);
     explicit_bzero(site->token, sizeof site->token);
     free(site);

@@ -1,12 +1,12 @@
 /* The sources of the document, as the process asks them: the data of a source beyond a single search. Shared by the
- * loops; only the standing and the token change, each behind its lock. */
+ * loops; only the health and the token change, each behind its lock. */
 #ifndef RENGA_TOOL_RUNNER_SOURCES_H
 #define RENGA_TOOL_RUNNER_SOURCES_H
 
 #include "search/setup.h"
-#include "search/share.h"
+#include "search/source_slots.h"
+#include "upstream/endpoint_health.h"
 #include "upstream/retry.h"
-#include "upstream/standing.h"
 
 #include <pthread.h>
 
@@ -17,8 +17,8 @@ struct metrics;
 
 struct search_site {
     const struct search_setup *setup;
-    struct standing *standing;
-    struct search_shares *shares; /* of tenants in its places */
+    struct endpoint_health *health;
+    struct source_slots *slots; /* for tenants */
     struct retry_budget budget;
     struct cassette *cassette; /* NULL: neither recorded nor replayed */
 

@@ -1,9 +1,9 @@
 /* Tavily: POST /search (https://docs.tavily.com/documentation/api-reference/endpoint/search). Its scores are 0 to 1. A
  * used-up plan is HTTP 432 or 433, which waiting does not mend. */
-#include "base/json_pull.h"
-#include "base/json_writer.h"
 #include "http/client.h"
 #include "search/provider.h"
+#include "json/pull.h"
+#include "json/writer.h"
 
 #include <math.h>
 #include <string.h>

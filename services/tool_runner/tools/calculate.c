@@ -1,7 +1,7 @@
 /* Arithmetic, since models are poor at it. */
-#include "base/json_writer.h"
 #include "formula.h"
 #include "tools.h"
+#include "json/writer.h"
 
 #define RESULT_MAX ((size_t)512) /* bytes */
 
@@ -22,7 +22,7 @@ static void write_result(struct tool_run *run, double value)
     buffer_fini(&out);
 }
 
-static void start(struct tool_run *run)
+static void calculate_start(struct tool_run *run)
 {
     double value;
     struct status st = {0};
@@ -46,5 +46,5 @@ const struct tool tool_calculate = {
     .idempotent = true,
     .self_contained = true,
     .timeout_ms = 5000,
-    .start = start,
+    .start = calculate_start,
 };

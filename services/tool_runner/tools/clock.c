@@ -1,9 +1,9 @@
 /* The current day and time: a model does not know them. */
 #include "base/clock.h"
 
-#include "base/json_writer.h"
 #include "tools.h"
 #include "zone.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool read_moment(const char *zone, struct moment *moment, struct status *
     return true;
 }
 
-static void write_structured(struct tool_run *run, const struct moment *moment)
+static void clock_write_structured(struct tool_run *run, const struct moment *moment)
 {
     struct buffer out;
     struct json_writer writer;
@@ -56,7 +56,7 @@ static void write_structured(struct tool_run *run, const struct moment *moment)
     buffer_fini(&out);
 }
 
-static void start(struct tool_run *run)
+static void clock_start(struct tool_run *run)
 {
     struct moment moment;
     struct status st = {0};
@@ -66,7 +66,7 @@ static void start(struct tool_run *run)
         return;
     }
     tool_print(run, "%s, %s %s (UTC%s, %s)", moment.weekday, moment.date, moment.time, moment.offset, moment.zone);
-    write_structured(run, &moment);
+    clock_write_structured(run, &moment);
     tool_finish(run);
 }
 
@@ -81,5 +81,5 @@ const struct tool tool_clock = {
     .idempotent = true,
     .self_contained = true,
     .timeout_ms = 5000,
-    .start = start,
+    .start = clock_start,
 };

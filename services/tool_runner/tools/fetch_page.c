@@ -46,7 +46,7 @@ struct fetch {
     bool is_no_text;
 };
 
-static void end(struct fetch *fetch)
+static void fetch_page_end(struct fetch *fetch)
 {
     http_url_destroy(&fetch->url);
     tool_finish(fetch->run);
@@ -75,8 +75,8 @@ static size_t collect_headings(const struct heading *heading, char *path[HEADING
     return kept;
 }
 
-static void write_paragraph(struct fetch *fetch, const struct document *page, char *uri,
-                            const struct paragraph *paragraph, size_t number)
+static void fetch_page_write_paragraph(struct fetch *fetch, const struct document *page, char *uri,
+                                       const struct paragraph *paragraph, size_t number)
 {
     char *path[HEADINGS_MAX];
     Renga__V1__SearchHit hit = RENGA__V1__SEARCH_HIT__INIT;
@@ -134,7 +134,7 @@ static void write_page(struct fetch *fetch, const struct document *page)
             continue;
         if (written && (used + size > room || written == TOOL_HITS_MAX))
             break;
-        write_paragraph(fetch, page, uri, paragraph, ++written);
+        fetch_page_write_paragraph(fetch, page, uri, paragraph, ++written);
         used += size;
     }
     if (!written)
@@ -151,7 +151,7 @@ static bool page_is_over(void *data)
     return job_is_over(data);
 }
 
-static void read_text(struct fetch *fetch, const char *text, size_t length)
+static void fetch_page_read_text(struct fetch *fetch, const char *text, size_t length)
 {
     if (fetch->kind.format == RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML)
         document_read_page(&fetch->page, &fetch->about, text, length, &fetch->unread);
@@ -159,15 +159,15 @@ static void read_text(struct fetch *fetch, const char *text, size_t length)
         document_read(&fetch->page, fetch->kind.format, text, length, &fetch->unread);
 }
 
-static void page_read(struct job *job)
+static void fetch_page_read(struct job *job)
 {
-    struct fetch *fetch = OWNER_OF(job, struct fetch, reading);
+    struct fetch *fetch = CONTAINER_OF(job, struct fetch, reading);
     const struct transfer *transfer = &fetch->transfer;
-    const struct tool_commons *commons = tool_run_runner(fetch->run)->commons;
+    const struct tool_shared *shared = tool_run_runner(fetch->run)->shared;
     const struct document_means means = {.is_over = page_is_over,
                                          .data = &fetch->reading,
-                                         .pdf_program = commons->pdf_program,
-                                         .pdf_time_ms = commons->pdf_time_ms,
+                                         .pdf_program = shared->pdf_program,
+                                         .pdf_time_ms = shared->pdf_time_ms,
                                          .about = &fetch->about};
     const char *text;
     size_t length;
@@ -176,12 +176,12 @@ static void page_read(struct job *job)
                            &fetch->unread);
     else if (page_decode(&fetch->kind, transfer->content, transfer->content_size, &fetch->room, &text, &length,
                          &fetch->unread))
-        read_text(fetch, text, length);
+        fetch_page_read_text(fetch, text, length);
 }
 
 static void page_was_read(struct job *job)
 {
-    struct fetch *fetch = OWNER_OF(job, struct fetch, reading);
+    struct fetch *fetch = CONTAINER_OF(job, struct fetch, reading);
     const struct status *st = job->status.code != OK ? &job->status : &fetch->unread;
     struct status told = {0};
     if (st->code == OK)
@@ -194,18 +194,18 @@ static void page_was_read(struct job *job)
     buffer_fini(&fetch->room);
     transfer_keep_end(&fetch->kept);
     if (told.code == OK)
-        end(fetch);
+        fetch_page_end(fetch);
     else
         break_off(fetch, &told);
 }
 
-static void read_page(struct fetch *fetch)
+static void fetch_page_read_page(struct fetch *fetch)
 {
     const struct rpc_principal *caller = tool_run_principal(fetch->run);
     buffer_init(&fetch->room, DOCUMENT_MAX);
     transfer_keep(&fetch->transfer, &fetch->kept);
     fetch->reading = (struct job){.loop = tool_run_loop(fetch->run),
-                                  .run = page_read,
+                                  .run = fetch_page_read,
                                   .ended = page_was_read,
                                   .deadline_ns = tool_run_deadline_ns(fetch->run),
                                   .owner = job_owner(caller->tenant, caller->name)};
@@ -215,15 +215,15 @@ static void read_page(struct fetch *fetch)
 
 /* ---- the request and its redirects ------------------------------------------------------------------------------- */
 
-static void begin(struct fetch *fetch);
+static void fetch_page_begin(struct fetch *fetch);
 
-static bool is_redirect(const struct transfer *transfer)
+static bool fetch_page_is_redirect(const struct transfer *transfer)
 {
     return transfer->http_status >= 301 && transfer->http_status <= 308 && transfer->http_status != 304 &&
            transfer_header(transfer, "Location");
 }
 
-static bool follow(struct fetch *fetch, struct status *st)
+static bool fetch_page_follow(struct fetch *fetch, struct status *st)
 {
     struct http_url *next;
     const char *origin = http_url_origin(fetch->url);
@@ -265,28 +265,28 @@ static bool take_answer(struct fetch *fetch, struct status *st)
         *st = transfer->status;
         return false;
     }
-    return transfer->http_status / 100 == 2 || is_redirect(transfer) || refuse_answer(fetch, st);
+    return transfer->http_status / 100 == 2 || fetch_page_is_redirect(transfer) || refuse_answer(fetch, st);
 }
 
-static void finished(struct transfer *transfer)
+static void fetch_page_finished(struct transfer *transfer)
 {
     struct fetch *fetch = transfer->owner;
     struct status st = {0};
     bool good = take_answer(fetch, &st);
-    if (good && !is_redirect(transfer))
-        read_page(fetch);
-    else if (good && follow(fetch, &st))
-        begin(fetch);
+    if (good && !fetch_page_is_redirect(transfer))
+        fetch_page_read_page(fetch);
+    else if (good && fetch_page_follow(fetch, &st))
+        fetch_page_begin(fetch);
     else
         break_off(fetch, &st);
 }
 
 static size_t file_max(const struct fetch *fetch)
 {
-    return tool_run_runner(fetch->run)->commons->page_file_max;
+    return tool_run_runner(fetch->run)->shared->page_file_max;
 }
 
-static void headers_received(struct transfer *transfer, int http_status)
+static void fetch_page_headers_received(struct transfer *transfer, int http_status)
 {
     struct fetch *fetch = transfer->owner;
     char *path = http_url_path(fetch->url);
@@ -299,10 +299,10 @@ static void headers_received(struct transfer *transfer, int http_status)
         transfer->response_max = fetch->kind.is_file ? file_max(fetch) : PAGE_MAX;
 }
 
-static bool check_url(const struct fetch *fetch, enum page_reach *reach, struct status *st)
+static bool fetch_page_check_url(const struct fetch *fetch, enum page_reach *reach, struct status *st)
 {
-    const struct tool_commons *commons = tool_run_runner(fetch->run)->commons;
-    *reach = page_hosts_reach(commons->page_hosts, fetch->url);
+    const struct tool_shared *shared = tool_run_runner(fetch->run)->shared;
+    *reach = page_hosts_reach(shared->page_hosts, fetch->url);
     if (http_url_has_user(fetch->url))
         return fail(st, INVALID_ARGUMENT, "a URL with a user or a password in it is not fetched");
     if (*reach == PAGE_REFUSED)
@@ -310,12 +310,12 @@ static bool check_url(const struct fetch *fetch, enum page_reach *reach, struct 
     return true;
 }
 
-static void ask_page(struct fetch *fetch, enum page_reach reach)
+static void fetch_page_ask_page(struct fetch *fetch, enum page_reach reach)
 {
     static const struct http_header accept[] = {
         {"Accept", "text/html, text/markdown, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.5"}};
     struct transfer *transfer = &fetch->transfer;
-    transfer_init(transfer, fetch->url, finished);
+    transfer_init(transfer, fetch->url, fetch_page_finished);
     transfer->extra = accept;
     transfer->extra_count = sizeof accept / sizeof accept[0];
     transfer->timeout_ms = 0; /* the run has its own */
@@ -324,33 +324,33 @@ static void ask_page(struct fetch *fetch, enum page_reach reach)
     transfer->decompress = true;
     transfer->may_repeat = true;
     transfer->address_allowed = reach == PAGE_ANYWHERE ? http_address_is_routed : http_address_is_public;
-    transfer->headers_received = headers_received;
+    transfer->headers_received = fetch_page_headers_received;
     transfer->owner = fetch;
     transfer_start(tool_run_runner(fetch->run)->http, transfer);
 }
 
 static void robots_told(struct robots_ask *ask, const struct status *status)
 {
-    struct fetch *fetch = OWNER_OF(ask, struct fetch, robots);
+    struct fetch *fetch = CONTAINER_OF(ask, struct fetch, robots);
     if (status->code == OK)
-        ask_page(fetch, page_hosts_reach(tool_run_runner(fetch->run)->commons->page_hosts, fetch->url));
+        fetch_page_ask_page(fetch, page_hosts_reach(tool_run_runner(fetch->run)->shared->page_hosts, fetch->url));
     else
         break_off(fetch, status);
 }
 
 /* Asks for fetch->url, or ends. */
-static void begin(struct fetch *fetch)
+static void fetch_page_begin(struct fetch *fetch)
 {
     const struct rpc_principal *caller = tool_run_principal(fetch->run);
     struct tool_runner *runner = tool_run_runner(fetch->run);
     struct status st = {0};
     enum page_reach reach;
-    if (!check_url(fetch, &reach, &st)) {
+    if (!fetch_page_check_url(fetch, &reach, &st)) {
         break_off(fetch, &st);
         return;
     }
     if (!runner->robots) {
-        ask_page(fetch, reach);
+        fetch_page_ask_page(fetch, reach);
         return;
     }
     fetch->robots = (struct robots_ask){.runner = runner,
@@ -360,7 +360,7 @@ static void begin(struct fetch *fetch)
     robots_ask_start(&fetch->robots, fetch->url);
 }
 
-static void start(struct tool_run *run)
+static void fetch_page_start(struct tool_run *run)
 {
     struct fetch *fetch = tool_run_data(run);
     struct status st = {0};
@@ -368,12 +368,12 @@ static void start(struct tool_run *run)
     fetch->run = run;
     fetch->url = http_url_follow(NULL, url, &st);
     if (fetch->url)
-        begin(fetch);
+        fetch_page_begin(fetch);
     else
         tool_fail_status(run, &st);
 }
 
-static void cancel(struct tool_run *run)
+static void fetch_page_cancel(struct tool_run *run)
 {
     struct fetch *fetch = tool_run_data(run);
     robots_ask_cancel(&fetch->robots);
@@ -381,9 +381,9 @@ static void cancel(struct tool_run *run)
     job_cancel(&fetch->reading);
 }
 
-static bool is_offered(const struct tool_commons *commons)
+static bool fetch_page_is_offered(const struct tool_shared *shared)
 {
-    return !page_hosts_is_empty(commons->page_hosts);
+    return !page_hosts_is_empty(shared->page_hosts);
 }
 
 const struct tool tool_fetch_page = {
@@ -401,7 +401,7 @@ const struct tool tool_fetch_page = {
     .idempotent = true,
     .timeout_ms = 20000,
     .size = sizeof(struct fetch),
-    .is_offered = is_offered,
-    .start = start,
-    .cancel = cancel,
+    .is_offered = fetch_page_is_offered,
+    .start = fetch_page_start,
+    .cancel = fetch_page_cancel,
 };

@@ -18,29 +18,29 @@ struct formula {
 };
 
 static double sum(struct formula *in);
-static double sign(struct formula *in);
+static double formula_sign(struct formula *in);
 
-static bool failed(const struct formula *in)
+static bool formula_failed(const struct formula *in)
 {
     return in->st->code != OK;
 }
 
-static double wrong(struct formula *in, const char *what)
+static double formula_wrong(struct formula *in, const char *what)
 {
-    if (!failed(in))
+    if (!formula_failed(in))
         fail(in->st, INVALID_ARGUMENT, "character %zu of the expression: %s", (size_t)(in->at - in->start) + 1, what);
     return 0;
 }
 
-static char peek(struct formula *in)
+static char formula_peek(struct formula *in)
 {
     in->at += strspn(in->at, " \t\r\n");
     return *in->at;
 }
 
-static bool take(struct formula *in, char c)
+static bool formula_take(struct formula *in, char c)
 {
-    if (peek(in) != c)
+    if (formula_peek(in) != c)
         return false;
     in->at++;
     return true;
@@ -48,7 +48,7 @@ static bool take(struct formula *in, char c)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static double least(const double *values, unsigned count)
+static double formula_least(const double *values, unsigned count)
 {
     double result = values[0];
     for (unsigned i = 1; i < count; i++)
@@ -56,7 +56,7 @@ static double least(const double *values, unsigned count)
     return result;
 }
 
-static double most(const double *values, unsigned count)
+static double formula_most(const double *values, unsigned count)
 {
     double result = values[0];
     for (unsigned i = 1; i < count; i++)
@@ -88,8 +88,8 @@ static const struct {
     {"floor", 1, 1, floor, NULL},
     {"ceil", 1, 1, ceil, NULL},
     {"round", 1, 2, NULL, rounded},
-    {"min", 1, ARGUMENTS_MAX, NULL, least},
-    {"max", 1, ARGUMENTS_MAX, NULL, most},
+    {"min", 1, ARGUMENTS_MAX, NULL, formula_least},
+    {"max", 1, ARGUMENTS_MAX, NULL, formula_most},
 };
 
 static const struct {
@@ -97,17 +97,17 @@ static const struct {
     double value;
 } constants[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
 
-static double call(struct formula *in, size_t f)
+static double formula_call(struct formula *in, size_t f)
 {
     double values[ARGUMENTS_MAX];
     unsigned count = 0;
     do {
         if (count == functions[f].most)
-            return wrong(in, "this function takes fewer values");
+            return formula_wrong(in, "this function takes fewer values");
         values[count++] = sum(in);
-    } while (!failed(in) && take(in, ','));
-    if (count < functions[f].least || !take(in, ')'))
-        return wrong(in, "a ',' or a ')' is missing here");
+    } while (!formula_failed(in) && formula_take(in, ','));
+    if (count < functions[f].least || !formula_take(in, ')'))
+        return formula_wrong(in, "a ',' or a ')' is missing here");
     return functions[f].one ? functions[f].one(values[0]) : functions[f].many(values, count);
 }
 
@@ -118,7 +118,7 @@ static double named(struct formula *in)
     while (isalnum((unsigned char)in->at[length]))
         length++;
     if (!length || length > NAME_MAX_BYTES)
-        return wrong(in, "a number, a '(' or a function is wanted here");
+        return formula_wrong(in, "a number, a '(' or a function is wanted here");
     memcpy(name, in->at, length);
     name[length] = '\0';
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++)
@@ -129,16 +129,17 @@ static double named(struct formula *in)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (strcmp(functions[i].name, name) == 0) {
             in->at += length;
-            return take(in, '(') ? call(in, i) : wrong(in, "a '(' is wanted behind a function");
+            return formula_take(in, '(') ? formula_call(in, i) : formula_wrong(in, "a '(' is wanted behind a function");
         }
-    return wrong(in, "this name is not known; abs, sqrt, exp, ln, log10, log2, sin, cos, tan, floor, ceil, round, min, "
-                     "max, pi and e are");
+    return formula_wrong(
+        in, "this name is not known; abs, sqrt, exp, ln, log10, log2, sin, cos, tan, floor, ceil, round, min, "
+            "max, pi and e are");
 }
 
 /* ---- numbers and operators --------------------------------------------------------------------------------------- */
 
 /* Digits with a point and an exponent: no hexadecimal, no "inf", no commas of the thousands. */
-static double number(struct formula *in)
+static double formula_number(struct formula *in)
 {
     const char *at = in->at;
     char *end;
@@ -150,53 +151,53 @@ static double number(struct formula *in)
         at += 2 + strspn(at + 2, "0123456789");
     double value = strtod(in->at, &end);
     if (end != at)
-        return wrong(in, "this is no decimal number");
+        return formula_wrong(in, "this is no decimal number");
     in->at = at;
     return value;
 }
 
 static double atom(struct formula *in)
 {
-    char c = peek(in);
+    char c = formula_peek(in);
     if (isdigit((unsigned char)c) || c == '.')
-        return number(in);
-    if (!take(in, '('))
+        return formula_number(in);
+    if (!formula_take(in, '('))
         return named(in);
     double value = sum(in);
-    return take(in, ')') ? value : wrong(in, "a ')' is missing here");
+    return formula_take(in, ')') ? value : formula_wrong(in, "a ')' is missing here");
 }
 
 static double power(struct formula *in)
 {
     double value = atom(in);
-    if (!failed(in) && take(in, '^'))
-        value = pow(value, sign(in));
+    if (!formula_failed(in) && formula_take(in, '^'))
+        value = pow(value, formula_sign(in));
     return value;
 }
 
-static double sign(struct formula *in)
+static double formula_sign(struct formula *in)
 {
     double value;
     if (++in->depth > FORMULA_DEPTH_MAX)
-        return wrong(in, "the expression goes too deep");
-    if (take(in, '-'))
-        value = -sign(in);
+        return formula_wrong(in, "the expression goes too deep");
+    if (formula_take(in, '-'))
+        value = -formula_sign(in);
     else
-        value = take(in, '+') ? sign(in) : power(in);
+        value = formula_take(in, '+') ? formula_sign(in) : power(in);
     in->depth--;
     return value;
 }
 
 static double product(struct formula *in)
 {
-    double value = sign(in);
-    while (!failed(in)) {
-        if (take(in, '*'))
-            value *= sign(in);
-        else if (take(in, '/'))
-            value /= sign(in);
-        else if (take(in, '%'))
-            value = fmod(value, sign(in));
+    double value = formula_sign(in);
+    while (!formula_failed(in)) {
+        if (formula_take(in, '*'))
+            value *= formula_sign(in);
+        else if (formula_take(in, '/'))
+            value /= formula_sign(in);
+        else if (formula_take(in, '%'))
+            value = fmod(value, formula_sign(in));
         else
             break;
     }
@@ -206,10 +207,10 @@ static double product(struct formula *in)
 static double sum(struct formula *in)
 {
     double value = product(in);
-    while (!failed(in)) {
-        if (take(in, '+'))
+    while (!formula_failed(in)) {
+        if (formula_take(in, '+'))
             value += product(in);
-        else if (take(in, '-'))
+        else if (formula_take(in, '-'))
             value -= product(in);
         else
             break;
@@ -223,9 +224,9 @@ bool formula_value(const char *text, double *value, struct status *st)
     if (strlen(text) > FORMULA_MAX)
         return fail(st, INVALID_ARGUMENT, "the expression has more than %d bytes", FORMULA_MAX);
     *value = sum(&in);
-    if (!failed(&in) && peek(&in) != '\0')
-        wrong(&in, "an operator is wanted here; put '*' between factors, and no commas into numbers");
-    if (failed(&in))
+    if (!formula_failed(&in) && formula_peek(&in) != '\0')
+        formula_wrong(&in, "an operator is wanted here; put '*' between factors, and no commas into numbers");
+    if (formula_failed(&in))
         return false;
     return isfinite(*value) || fail(st, INVALID_ARGUMENT,
                                     "the result is no finite number: a division by zero, the root of "

@@ -10,7 +10,7 @@
 
 /* ---- the output -------------------------------------------------------------------------------------------------- */
 
-static void write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
+static void found_write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
     tool_print(run, "%s[%zu] %s:%d-%d", number > 1 ? "\n\n" : "", number, hit->uri, hit->line_from, hit->line_to);
     if (by_words)
@@ -23,7 +23,7 @@ static void write_place(struct tool_run *run, size_t number, const Renga__V1__Se
 void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
     tool_hit(run, hit);
-    write_place(run, number, hit, by_words);
+    found_write_place(run, number, hit, by_words);
     tool_write(run, hit->snippet, strlen(hit->snippet));
 }
 
@@ -51,7 +51,7 @@ static void write_hits(struct tool_run *run, const struct lookup *lookup)
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-static void ended(struct lookup *lookup)
+static void found_ended(struct lookup *lookup)
 {
     struct found_run *found = lookup->owner;
     struct tool_run *run = found->run;
@@ -97,10 +97,10 @@ void found_start(struct tool_run *run, bool answers)
         .deadline_ns = tool_run_deadline_ns(run),
     };
     found->run = run;
-    lookup_init(lookup, tool_run_runner(run)->commons->knowledge);
+    lookup_init(lookup, tool_run_runner(run)->shared->knowledge);
     lookup->answers = answers;
     lookup->owner = found;
-    lookup->ended = ended;
+    lookup->ended = found_ended;
     read_arguments(found, tool_run_arguments(run));
     if (lookup_start(lookup, &place, &st))
         return;

@@ -2,7 +2,7 @@
 #include "tools/found.h"
 #include "tools/tools.h"
 
-static void start(struct tool_run *run)
+static void lookup_qa_start(struct tool_run *run)
 {
     found_start(run, true);
 }
@@ -24,6 +24,6 @@ const struct tool tool_lookup_qa = {
     .idempotent = true,
     .timeout_ms = 15000,
     .size = sizeof(struct found_run),
-    .start = start,
+    .start = lookup_qa_start,
     .cancel = found_cancel,
 };

@@ -42,7 +42,7 @@ static bool read_port(const char *text, unsigned *port)
 }
 
 /* Its name as URLs have it. */
-static bool name_host(struct page_host *host, const char *option, struct status *st)
+static bool page_hosts_name_host(struct page_host *host, const char *option, struct status *st)
 {
     struct status why = {0};
     size_t dot = host->length && host->name[0] == '.';
@@ -79,11 +79,11 @@ static bool read_host(const char *text, const char *option, struct page_host *ho
     if (!good || !bare || !named)
         return fail(st, INVALID_ARGUMENT,
                     "%s: '%.100s' is no host; give one like example.com, *.example.com or 10.0.0.7:8080", option, text);
-    return name_host(host, option, st);
+    return page_hosts_name_host(host, option, st);
 }
 
-static bool read_list(struct page_hosts *hosts, const struct config *config, const char *option, enum page_reach reach,
-                      struct status *st)
+static bool page_hosts_read_list(struct page_hosts *hosts, const struct config *config, const char *option,
+                                 enum page_reach reach, struct status *st)
 {
     size_t count;
     const char *const *list = config_list(config, option, &count);
@@ -105,8 +105,8 @@ struct page_hosts *page_hosts_create(const struct config *config, struct status 
     if (!hosts)
         fatal("tool_runner.memory", "no memory for the hosts of pages");
     /* Private ones first: the first that fits counts. */
-    if (!read_list(hosts, config, "tool_runner.private_pages", PAGE_ANYWHERE, st) ||
-        !read_list(hosts, config, "tool_runner.pages", PAGE_PUBLIC, st))
+    if (!page_hosts_read_list(hosts, config, "tool_runner.private_pages", PAGE_ANYWHERE, st) ||
+        !page_hosts_read_list(hosts, config, "tool_runner.pages", PAGE_PUBLIC, st))
         page_hosts_destroy(&hosts);
     return hosts;
 }
@@ -126,7 +126,7 @@ bool page_hosts_is_empty(const struct page_hosts *hosts)
 
 /* ---- whether a URL fits ------------------------------------------------------------------------------------------ */
 
-static bool fits(const struct page_host *host, const char *name, unsigned port)
+static bool page_hosts_fits(const struct page_host *host, const char *name, unsigned port)
 {
     size_t length = strlen(name);
     if (host->port ? port != host->port : port != 80 && port != 443)
@@ -139,7 +139,7 @@ static bool fits(const struct page_host *host, const char *name, unsigned port)
 enum page_reach page_hosts_reach(const struct page_hosts *hosts, const struct http_url *url)
 {
     for (size_t i = 0; i < hosts->count; i++)
-        if (fits(&hosts->hosts[i], http_url_host(url), http_url_port(url)))
+        if (page_hosts_fits(&hosts->hosts[i], http_url_host(url), http_url_port(url)))
             return hosts->hosts[i].reach;
     return PAGE_REFUSED;
 }

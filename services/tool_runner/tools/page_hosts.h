@@ -3,7 +3,7 @@
 #ifndef RENGA_TOOL_RUNNER_PAGE_HOSTS_H
 #define RENGA_TOOL_RUNNER_PAGE_HOSTS_H
 
-#include "base/config.h"
+#include "config/config.h"
 
 #include <stdbool.h>
 

@@ -100,7 +100,7 @@ static void robots_finish(struct robots_ask *ask, const struct status *status)
 
 static void robots_rules_read(struct job *job)
 {
-    struct robots_ask *ask = OWNER_OF(job, struct robots_ask, job);
+    struct robots_ask *ask = CONTAINER_OF(job, struct robots_ask, job);
     ask->allowed = robots_allow(ask->file->text, ask->file->length, ROBOTS_TOKEN, ask->path);
 }
 
@@ -113,7 +113,7 @@ static void robots_refuse(struct robots_ask *ask)
 
 static void robots_rules_were_read(struct job *job)
 {
-    struct robots_ask *ask = OWNER_OF(job, struct robots_ask, job);
+    struct robots_ask *ask = CONTAINER_OF(job, struct robots_ask, job);
     struct status st = job->status;
     if (st.code == OK && !ask->allowed)
         robots_refuse(ask);
@@ -186,7 +186,7 @@ static bool robots_follow(struct robots_ask *ask)
     struct http_url *next =
         ++ask->hops <= ROBOTS_HOPS_MAX && location ? http_url_follow(ask->url, location, &st) : NULL;
     bool may =
-        next && !http_url_has_user(next) && page_hosts_reach(ask->runner->commons->page_hosts, next) != PAGE_REFUSED;
+        next && !http_url_has_user(next) && page_hosts_reach(ask->runner->shared->page_hosts, next) != PAGE_REFUSED;
     if (!may) {
         http_url_destroy(&next);
         return false;
@@ -215,7 +215,7 @@ static void robots_answered(struct transfer *transfer)
 static void robots_send(struct robots_ask *ask)
 {
     struct transfer *transfer = &ask->transfer;
-    enum page_reach reach = page_hosts_reach(ask->runner->commons->page_hosts, ask->url);
+    enum page_reach reach = page_hosts_reach(ask->runner->shared->page_hosts, ask->url);
     transfer_init(transfer, ask->url, robots_answered);
     transfer->timeout_ms = ROBOTS_TIMEOUT_MS;
     transfer->response_max = ROBOTS_RESPONSE_MAX;

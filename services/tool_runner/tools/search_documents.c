@@ -2,7 +2,7 @@
 #include "tools/found.h"
 #include "tools/tools.h"
 
-static void start(struct tool_run *run)
+static void search_documents_start(struct tool_run *run)
 {
     found_start(run, false);
 }
@@ -26,6 +26,6 @@ const struct tool tool_search_documents = {
     .idempotent = true,
     .timeout_ms = 15000,
     .size = sizeof(struct found_run),
-    .start = start,
+    .start = search_documents_start,
     .cancel = found_cancel,
 };

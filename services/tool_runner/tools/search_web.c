@@ -108,9 +108,9 @@ static void web_cancel(struct tool_run *run)
         search_cancel(web->search);
 }
 
-static bool web_is_offered(const struct tool_commons *commons)
+static bool web_is_offered(const struct tool_shared *shared)
 {
-    return search_sources_in(commons->sources, SEARCH_WEB) > 0;
+    return search_sources_in(shared->sources, SEARCH_WEB) > 0;
 }
 
 const struct tool tool_search_web = {

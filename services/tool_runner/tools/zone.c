@@ -40,7 +40,7 @@ static size_t block_size(const struct counts *counts, size_t width)
            counts->standard + counts->utc;
 }
 
-static bool is_header(const unsigned char *bytes, const unsigned char *end)
+static bool zone_is_header(const unsigned char *bytes, const unsigned char *end)
 {
     return end - bytes >= HEADER && memcmp(bytes, "TZif", 4) == 0;
 }
@@ -60,7 +60,7 @@ static bool find_type(const unsigned char *block, const struct counts *counts, i
 
 /* The text behind the block: "\nJST-9\n", with a comma if the zone has summer time. Only without summer time is the
  * last transition enough. */
-static bool goes_on(const unsigned char *footer, const unsigned char *end)
+static bool zone_goes_on(const unsigned char *footer, const unsigned char *end)
 {
     return memchr(footer, ',', (size_t)(end - footer)) != NULL;
 }
@@ -68,20 +68,20 @@ static bool goes_on(const unsigned char *footer, const unsigned char *end)
 bool zone_read(const char *bytes, size_t size, int64_t at, int32_t *offset)
 {
     const unsigned char *start = (const unsigned char *)bytes, *end = start + size;
-    if (!is_header(start, end) || start[4] < '2')
+    if (!zone_is_header(start, end) || start[4] < '2')
         return false;
     struct counts old = read_counts(start);
     if (block_size(&old, 4) > (size_t)(end - start) - HEADER)
         return false;
     const unsigned char *second = start + HEADER + block_size(&old, 4);
-    if (!is_header(second, end))
+    if (!zone_is_header(second, end))
         return false;
     struct counts counts = read_counts(second);
     const unsigned char *block = second + HEADER;
     if (block_size(&counts, 8) > (size_t)(end - block) || !counts.types)
         return false;
     bool beyond = !counts.times || (int64_t)big(block + (counts.times - 1) * 8, 8) <= at;
-    if (beyond && goes_on(block + block_size(&counts, 8), end))
+    if (beyond && zone_goes_on(block + block_size(&counts, 8), end))
         return false;
     return find_type(block, &counts, at, offset);
 }
@@ -107,7 +107,7 @@ static bool read_offset(const char *name, int32_t *offset)
 }
 
 /* A name of the database, never a path out of it. */
-static bool is_name(const char *name)
+static bool zone_is_name(const char *name)
 {
     return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/") == strlen(name) &&
            isalpha((unsigned char)name[0]) && strlen(name) <= ZONE_NAME_MAX;
@@ -127,7 +127,7 @@ bool zone_offset(const char *name, int64_t at, int32_t *offset, struct status *s
     *offset = 0;
     if (strcmp(name, "UTC") == 0 || read_offset(name, offset))
         return true;
-    if (!is_name(name))
+    if (!zone_is_name(name))
         return unknown(name, st);
     snprintf(path, sizeof path, ZONES_FOLDER "%s", name);
     if (stat(path, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size > (off_t)ZONE_FILE_MAX)

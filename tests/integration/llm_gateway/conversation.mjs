@@ -1,4 +1,4 @@
-// One conversation with a tool, held by three clients that others wrote: OpenAI's SDK at the HTTP door, grpc-js and
+// One conversation with a tool, held by three clients that others wrote: OpenAI's SDK at the OpenAI HTTP interface, grpc-js and
 // python3-grpcio over gRPC; each whole and in pieces. The transcripts must be the same, and so must what the upstream saw.
 // RENGA_BIN=<folder of renga-llm-gateway> RENGA_PROTO=<folder of the descriptor set> node conversation.mjs
 import { execFileSync, spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// Embeddings as others meet them: OpenAI's own SDK at the HTTP door, grpc-js beside it, @copilotkit/aimock and a scripted
+// Embeddings as others meet them: OpenAI's own SDK at the OpenAI HTTP interface, grpc-js beside it, @copilotkit/aimock and a scripted
 // upstream behind. RENGA_BIN=<folder of renga-llm-gateway> node embedding.mjs; one line a check, exit 1 when one fails.
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -49,7 +49,7 @@ for (const [name, provider, base, path, form, more] of [
   ['Ollama', 'ollama', '', '/api/embed', undefined]]) {
   const client = doorOf(await open(provider, scripted + base, ['m'], [DOOR, ...more ?? []]))
 
-  await check(name + ': floats arrive to the bit over gRPC and through the door, in base64 and as numbers', async () => {
+  await check(name + ': floats arrive to the bit over gRPC and through the OpenAI HTTP interface, in base64 and as numbers', async () => {
     const { response, error } = await embed({ model: 'm', inputs: ['old', 'pond'], dimensions: BITS.length })
     assert(response, error?.message)
     const { url, headers, body } = asked.at(-1)

@@ -1,4 +1,4 @@
-// The gateway without a model: asked with OpenAI's own SDK through the door, and with grpc-js; alone, and standing in.
+// The gateway without a model: asked with OpenAI's own SDK through the OpenAI HTTP interface, and with grpc-js; alone, and standing in.
 // RENGA_BIN=<folder of renga-llm-gateway> node extractive.mjs; one line a check, exit 1 when one fails.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

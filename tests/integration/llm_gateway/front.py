@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The HTTP door behind the HAProxy of deploy/haproxy. RENGA_BIN=<folder of renga-llm-gateway> front.py."""
+"""The OpenAI HTTP interface behind the HAProxy of deploy/haproxy. RENGA_BIN=<folder of renga-llm-gateway> front.py."""
 import hashlib
 import json
 import os

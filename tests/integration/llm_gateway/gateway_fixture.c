@@ -1,8 +1,8 @@
 #include "gateway_fixture.h"
 
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "gateway.h"
 #include "http/client.h"
 #include "proto/descriptor_set.h"

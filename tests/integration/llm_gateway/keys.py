@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A gateway whose file of keys is changed while it serves, over gRPC and at the HTTP door. RENGA_BIN=<folder of
+"""A gateway whose file of keys is changed while it serves, over gRPC and at the OpenAI HTTP interface. RENGA_BIN=<folder of
 renga-llm-gateway> RENGA_PROTO=<folder of renga_descriptor_set.bin> keys.py; one line a check, exit 1 when one fails."""
 import datetime
 import hashlib
@@ -64,7 +64,7 @@ def write(text):
 
 
 def called(name):
-    """How a call with the key ends over gRPC, and at the door."""
+    """How a call with the key ends over gRPC, and at the OpenAI HTTP interface."""
     try:
         channel.unary_unary("/renga.v1.LlmGateway/ListModels", request_serializer=lambda m: m.SerializeToString())(
             message("ListModelsRequest")(), metadata=[("authorization", f"Bearer k-{name}")], timeout=20 * SLOW)
@@ -112,7 +112,7 @@ door = ports["llm_gateway"]
 channel = grpc.insecure_channel(f"127.0.0.1:{ports['rpc']}")
 
 
-@check("an expired key is refused over gRPC and at the door, by its name and the time; keys that expire soon are warned of")
+@check("an expired key is refused over gRPC and at the OpenAI HTTP interface, by its name and the time; keys that expire soon are warned of")
 def _():
     code, status, text, body = called("past")
     expect((code, status) == ("UNAUTHENTICATED", 401), (code, status))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Upstreams that answer oddly or late, and what one call makes of it: through the gateway's own door, whole and as a
+"""Upstreams that answer oddly or late, and what one call makes of it: through the OpenAI HTTP interface, whole and as a
 stream. RENGA_BIN=<folder of renga-llm-gateway>; one line a check."""
 import http.server
 import json
@@ -69,7 +69,7 @@ class Gateway:
             found = re.search(r'"llm_gateway\.listening".*port (\d+)', line)
             if found:
                 break
-        expect(found, f"the gateway's door does not listen: {log}")
+        expect(found, f"the OpenAI HTTP interface does not listen: {log}")
         self.port = found.group(1)
         follow("the gateway", self.process, log)
         self.channel = grpc.insecure_channel(f"127.0.0.1:{rpc.group(1)}", options=[("grpc.enable_http_proxy", 0)])

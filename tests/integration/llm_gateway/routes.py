@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A gateway with a document of routes, as an operator starts it, asked through its door.
+"""A gateway with a document of routes, as an operator starts it, asked through its OpenAI HTTP interface.
 RENGA_BIN=<folder of renga-llm-gateway> routes.py; one line a check, exit 1 when one fails."""
 import http.client
 import json

@@ -1,5 +1,5 @@
 /* Prints the estimate of each text that stands on stdin, separated by NUL: for tokens.mjs. */
-#include "limits/tokens.h"
+#include "admission/tokens.h"
 
 #include <inttypes.h>
 #include <stdio.h>

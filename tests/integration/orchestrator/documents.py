@@ -20,7 +20,7 @@ WRONG = {  # of each kind: the document, the line, what the message says
     "an unknown field": (with_nodes('"n": {"kind": "noop",\n"inputs": ["q"]}'), 6, "there is no field 'q'"),
     "an unknown target": (with_nodes('"answer": {"kind": "noop"}, "n": {"kind": "noop",\n"on": {"done": "anwser"}}'), 6,
                           "did you mean 'answer'?"),
-    "a missing arrow": (with_nodes('"n": {"kind": "noop",\n"on": {"failed": "end"}}'), 6, "no arrow for the outcome 'done'"),
+    "a missing edge": (with_nodes('"n": {"kind": "noop",\n"on": {"failed": "end"}}'), 6, "no edge for the outcome 'done'"),
     "an unreachable node": (with_nodes('"n": {"kind": "noop"},\n"m": {"kind": "noop"}'), 6, "'m' is never reached"),
     "an endless cycle": (with_nodes('"n": {"kind": "noop", "on": {"done": "m"}},\n"m": {"kind": "noop", "on": {"done": "n"}}'),
                          5, "goes round without an end"),

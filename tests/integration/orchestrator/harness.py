@@ -128,7 +128,7 @@ nodes = Nodes()
 
 
 def remote(on="end", **more):
-    """A node that this process serves; `on` is where "done" leads, or all arrows."""
+    """A node that this process serves; `on` is where "done" leads, or all edges."""
     return {"kind": "remote", "address": nodes.address, "on": on if isinstance(on, dict) else {"done": on}, **more}
 
 

@@ -389,7 +389,7 @@ def _():
             ("must be one of subtasks, queries", {"kind": "plan", "style": "haiku", "about": "q", "into": "p", "on": ends}),
             ("it must be a list of strings", {"kind": "plan", "style": "queries", "about": "q", "into": "q", "on": ends}),
             ("not among the node's \"inputs\"", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "inputs": ["o"], "on": ends}),
-            ("no arrow for the outcome 'empty'", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "on": {"planned": "end"}}),
+            ("no edge for the outcome 'empty'", {"kind": "plan", "style": "queries", "about": "q", "into": "p", "on": {"planned": "end"}}),
             ("there is no prompt", {"kind": "say", "prompt": "none", "into": "q", "on": {"said": "end"}}),
             ("nothing would be asked", {"kind": "chat", "into": "q", "on": {"replied": "end"}}),
             ("at most 524288", {"kind": "run_tools", "turns": "t", "output_max": 1 << 30, "on": {"ran": "end"}}),

@@ -217,7 +217,7 @@ def _():
     loop = {"kind": "agent_loop", "turns": "t", "into": "a", "on": {"again": "n", "replied": "end"}}
     for count, (wanted, node) in enumerate((
             ("goes round", loop), ("at most 100", {**loop, "visits": {"max": 9}, "most_turns": 101}),
-            ("no arrow for the outcome 'again'", {**loop, "on": {"replied": "end"}}),
+            ("no edge for the outcome 'again'", {**loop, "on": {"replied": "end"}}),
             ("give one of them", {"kind": "progress", "on": {"shown": "end"}}),
             ("give one of them", {"kind": "progress", "prompt": "x", "of": "q", "on": {"shown": "end"}}),
             ("list of objects", {"kind": "note", "of": "q", "on": {"noted": "end"}}))):

@@ -273,7 +273,7 @@ def _():
     gate.set()
     expect(whole(plain.stopped(run)), "nothing was repeated")
     expect(any("has begun anew" in line for line in plain.log[before:]), "the owner was not told, and had to notice")
-    expect(not any("fanout.guests" in line for line in brief.log), "attempts were left when it ended")
+    expect(not any("fanout.remote_attempts" in line for line in brief.log), "attempts were left when it ended")
     ended_well(plain)
     return f"it took {took:.1f} s"
 

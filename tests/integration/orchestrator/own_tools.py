@@ -191,7 +191,7 @@ def _():
     equal(succeeded(api.start_run("modest", {"said": "x"}))["reply"], "Hm?", "a model that is there")
 
 
-@check("a model whose answers cannot be used is left by unusable, where the document has the arrow")
+@check("a model whose answers cannot be used is left by unusable, where the document has the edge")
 def _():
     talker("patient", on=["unusable"], own_tools={"set_language": SET_LANGUAGE})
     talker("impatient", own_tools={"set_language": SET_LANGUAGE})
@@ -205,9 +205,9 @@ def _():
         equal((succeeded(run)["way"], [(d.part, d.kind, d.status_code) for d in run.degradations]), ("unusable", [("work", 2, code)]), "the way")
         equal(len(chats()), len(turns), "how often it was asked")
     model(refusal)
-    equal(stands(api.start_run("impatient", {"said": "x"}), "FAILED").status_code, 9, "without the arrow")
+    equal(stands(api.start_run("impatient", {"said": "x"}), "FAILED").status_code, 9, "without the edge")
     model(*vain, said("At last."))
-    equal(succeeded(api.start_run("impatient", {"said": "x"}))["reply"], "At last.", "without the arrow")
+    equal(succeeded(api.start_run("impatient", {"said": "x"}))["reply"], "At last.", "without the edge")
     model(vain[0], vain[1], called(("set_language", '{"language": "en"}')), vain[0], vain[2], said("Fine."))
     equal(succeeded(api.start_run("patient", {"said": "x"}))["reply"], "Fine.", "a model that comes to its senses")
 
@@ -269,7 +269,7 @@ def _():
             ("ask.into: 'text' is of the type string, and 'most' is a whole number", {"own_tools": {"ask": {**ASK, "into": {"text": "most"}}}}),
             ("'calls' is the field of \"calls\"", {"own_tools": {"ask": {
                 **ASK, "parameters": schema(text={"type": "array"}), "into": {"text": "calls"}, "outcome": "replied"}}}),
-            ("ask.outcome: 'asked' has no arrow", {"own_tools": {"ask": ASK}}),
+            ("ask.outcome: 'asked' has no edge", {"own_tools": {"ask": ASK}}),
             ("ask.result: is for tools with an \"outcome\"", {"own_tools": {"ask": {**SET_LANGUAGE, "result": "verdict"}}}),
             ("ask.when: there is no field 'languag'", {"own_tools": {"ask": {**SET_LANGUAGE, "when": {"field": "languag", "present": True}}}}),
             ("ask.refusal: must be the name of a prompt", {"own_tools": {"ask": {**SET_LANGUAGE, "when": {"field": "language", "present": True}}}}),

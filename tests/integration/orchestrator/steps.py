@@ -77,9 +77,9 @@ def _():
     equal((output["x"], output["y"]), (2, 1), "x and y")
 
 
-@check("6: a list join fires once, two arrows of different length twice")
+@check("6: a list join fires once, two edges of different length twice")
 def _():
-    for name, join, times in (("joined", {"join": ["a", "b2"]}, 1), ("arrows", {}, 2)):
+    for name, join, times in (("joined", {"join": ["a", "b2"]}, 1), ("edges", {}, 2)):
         agent(name, {"state": {"n": {"type": "integer", "reduce": "sum"}}, "start": ["a", "b"],
                      "nodes": {"a": remote("j"), "b": remote("b2"), "b2": remote("j"), "j": remote(**join)}})
         nodes.on(name, a={}, b={}, b2={}, j={"n": 1})
@@ -111,7 +111,7 @@ def _():
     equal(sorted(call.branch for call in nodes.of("sends", "w")), list(range(20)), "the branches")
 
 
-@check("9: sends mixed with an arrow run in the same step")
+@check("9: sends mixed with an edge run in the same step")
 def _():
     agent("mixed", {"state": {"log": LIST}, "start": "s",
                     "nodes": {"s": remote("x", may_reach=["w"]), "w": remote(), "x": remote()}})

@@ -174,7 +174,7 @@ static inline void run(struct ask *ask, void (*start)(struct ask *ask), const vo
 
 static inline void cancel(struct work *work)
 {
-    struct ask *ask = OWNER_OF(work, struct ask, later);
+    struct ask *ask = CONTAINER_OF(work, struct ask, later);
     ask->inside = true;
     rpc_client_call_cancel(&ask->call);
     ask->inside = false;

@@ -60,7 +60,7 @@ static void a_reader_that_pauses_holds_the_sender_back(void **state)
 
 static void resume(struct work *work)
 {
-    struct ask *ask = OWNER_OF(work, struct ask, later);
+    struct ask *ask = CONTAINER_OF(work, struct ask, later);
     ask->inside = true;
     rpc_client_call_resume(&ask->call);
     ask->inside = false;

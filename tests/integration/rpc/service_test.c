@@ -10,7 +10,7 @@ static void a_call_is_answered(void **state)
     run(&ask, start_echo, &request);
     assert_int_equal(ask.call.status.code, OK);
     assert_string_equal(ask.text, "連歌");
-    assert_null(ask.call.exchange);
+    assert_null(ask.call.outbound);
 }
 
 static void begin_and_scribble(struct work *work)

@@ -1,7 +1,7 @@
 #include "knowledge_fixture.h"
 
-#include "base/config.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "http/client.h"
 #include "proto/descriptor_set.h"
 #include "rpc/channel.h"
@@ -56,7 +56,7 @@ static bool streams(const struct answer *answer)
 
 static void answered(const ProtobufCMessage *message, void *data)
 {
-    struct answer *answer = OWNER_OF(data, struct answer, call);
+    struct answer *answer = CONTAINER_OF(data, struct answer, call);
     if (message) {
         if (answer->message)
             protobuf_c_message_free_unpacked(answer->message, NULL);

@@ -3,7 +3,7 @@
 #include "knowledge_fixture.h"
 
 #include "knowledge/tables.h"
-#include "store/sqlite_seal.h"
+#include "store/sqlite/checksum.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void flipped_open_beside(const struct fixture *fixture)
     snprintf(path, sizeof path, "%s/../knowledge.db", fixture->root);
     assert_int_equal(sqlite3_open_v2(path, &beside, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     sqlite3_busy_timeout(beside, 20000);
-    assert_true(sqlite_seal_register(beside));
+    assert_true(sqlite_checksum_register(beside));
 }
 
 /* Readers keep lengths of paragraphs for as long as their collection says that it has not changed. */

@@ -1,7 +1,7 @@
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/log_limit.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

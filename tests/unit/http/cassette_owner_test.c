@@ -220,7 +220,7 @@ static void ask_next(struct asker *asker)
 
 static void go(struct work *work)
 {
-    ask_next(OWNER_OF(work, struct asker, go));
+    ask_next(CONTAINER_OF(work, struct asker, go));
 }
 
 static void ask_from_loops(struct fixture *fixture, bool replays)

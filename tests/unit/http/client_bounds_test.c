@@ -128,7 +128,7 @@ static void something_else_than_http_is_unavailable(void **state)
 {
     struct exchange exchange;
     exchange_for(*state, &exchange, "\x16\x03\x01 this is not HTTP at all\r\n\r\n");
-    assert_ended(&exchange, TRANSFER_GARBLED, UNAVAILABLE);
+    assert_ended(&exchange, TRANSFER_MALFORMED, UNAVAILABLE);
 }
 
 static void informational_answers_are_passed_over(void **state)
@@ -265,7 +265,7 @@ static void an_address_that_is_not_allowed_is_never_connected_to(void **state)
     peer_stop(&fixture->peer);
 }
 
-static void a_redirect_is_judged_too(void **state)
+static void a_redirect_is_filtered_too(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
@@ -281,7 +281,7 @@ static void a_redirect_is_judged_too(void **state)
     peer_stop(&fixture->peer);
 }
 
-static void a_connection_opened_without_a_judge_is_not_shared_with_one(void **state)
+static void a_connection_opened_without_a_filter_is_not_shared_with_one(void **state)
 {
     struct fixture *fixture = *state;
     struct exchange exchange;
@@ -313,8 +313,8 @@ int main(int argc, char **argv)
         TEST(a_paused_transfer_holds_the_sender_back),
         TEST(a_paused_transfer_can_be_cancelled),
         TEST(an_address_that_is_not_allowed_is_never_connected_to),
-        TEST(a_redirect_is_judged_too),
-        TEST(a_connection_opened_without_a_judge_is_not_shared_with_one),
+        TEST(a_redirect_is_filtered_too),
+        TEST(a_connection_opened_without_a_filter_is_not_shared_with_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static inline int set_up_served(void **state)
     http_server_route(served.server, routes, sizeof routes / sizeof *routes, NULL);
     served.port = http_server_port(served.server);
     loop_leave(served.loop);
-    client_options = (struct http_client_options){.lanes_max = 2, .queue_max = 16};
+    client_options = (struct http_client_options){.pools_max = 2, .queue_max = 16};
     return set_up(state);
 }
 

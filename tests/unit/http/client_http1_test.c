@@ -247,7 +247,7 @@ static void it_is_cut_where_the_connection_is_reset(void **state)
     peer_stop(&fixture->peer);
 }
 
-static void answers_that_could_be_smuggled_in_are_garbled(void **state)
+static void answers_that_could_be_smuggled_in_are_malformed(void **state)
 {
     static const char *const texts[] = {
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -258,7 +258,7 @@ static void answers_that_could_be_smuggled_in_are_garbled(void **state)
         "HTTP/1.1 101 Switching\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_ended(ended_with(*state, texts[i]), TRANSFER_GARBLED);
+        assert_ended(ended_with(*state, texts[i]), TRANSFER_MALFORMED);
 }
 
 int main(void)
@@ -274,7 +274,7 @@ int main(void)
         TEST(half_an_answer_on_a_kept_connection_is_neither_stale_nor_repeated),
         TEST(a_body_without_a_length_is_whole_when_the_connection_ends),
         TEST(it_is_cut_where_the_connection_is_reset),
-        TEST(answers_that_could_be_smuggled_in_are_garbled),
+        TEST(answers_that_could_be_smuggled_in_are_malformed),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void a_cancelled_transfer_that_waits_never_goes_out(void **state)
     assert_int_equal(exchange.transfer.http_status, 0);
 }
 
-static void lanes_fill_then_the_queue_then_transfers_are_refused_at_once(void **state)
+static void pools_fill_then_the_queue_then_transfers_are_refused_at_once(void **state)
 {
     struct fixture *fixture = *state;
     enum { RUNNING = 256, QUEUED = 16, REFUSED = 8, ALL = RUNNING + QUEUED + REFUSED };
@@ -62,7 +62,7 @@ static void lanes_fill_then_the_queue_then_transfers_are_refused_at_once(void **
     loop_leave(fixture->loop);
     assert_int_equal(stats.running, RUNNING);
     assert_int_equal(stats.queued, QUEUED);
-    assert_int_equal(stats.lanes, 2);
+    assert_int_equal(stats.pools, 2);
     answer_held("late");
     assert_true(WAIT_FOR(served.loop, served.held_count == QUEUED, 5000));
     answer_held("later");
@@ -172,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVED(cancelling_ends_with_cancelled_and_the_server_notices),
         SERVED(a_cancelled_transfer_that_waits_never_goes_out),
-        SERVED(lanes_fill_then_the_queue_then_transfers_are_refused_at_once),
+        SERVED(pools_fill_then_the_queue_then_transfers_are_refused_at_once),
         SERVED(a_deadline_also_runs_while_waiting_in_the_queue),
         SERVED(a_stream_arrives_whole_and_in_order),
         SERVED(cancelling_from_within_a_callback_stops_the_stream),

@@ -63,18 +63,18 @@ static void gzip_and_both_kinds_of_deflate_are_unpacked(void **state)
     assert_body(unpacked(*state, "identity"), "plain");
 }
 
-static void packed_content_that_is_cut_broken_or_unknown_is_garbled(void **state)
+static void packed_content_that_is_cut_broken_or_unknown_is_malformed(void **state)
 {
     packed_size = pack("hello, hello", 12, 31, packed, sizeof packed) - 4;
-    assert_ended(unpacked(*state, "gzip"), TRANSFER_GARBLED);
+    assert_ended(unpacked(*state, "gzip"), TRANSFER_MALFORMED);
     packed_size += 4;
-    assert_ended(unpacked(*state, "br"), TRANSFER_GARBLED);
-    assert_ended(unpacked(*state, "gzip, gzip"), TRANSFER_GARBLED);
+    assert_ended(unpacked(*state, "br"), TRANSFER_MALFORMED);
+    assert_ended(unpacked(*state, "gzip, gzip"), TRANSFER_MALFORMED);
     packed[12] ^= 0x55;
-    assert_ended(unpacked(*state, "gzip"), TRANSFER_GARBLED);
+    assert_ended(unpacked(*state, "gzip"), TRANSFER_MALFORMED);
     packed_size = pack("hello, hello", 12, 15, packed, sizeof packed);
     packed[packed_size++] = 'x';
-    assert_ended(unpacked(*state, "deflate"), TRANSFER_GARBLED);
+    assert_ended(unpacked(*state, "deflate"), TRANSFER_MALFORMED);
 }
 
 /* ---- pauses ----------------------------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(gzip_and_both_kinds_of_deflate_are_unpacked),
-        TEST(packed_content_that_is_cut_broken_or_unknown_is_garbled),
+        TEST(packed_content_that_is_cut_broken_or_unknown_is_malformed),
         TEST(each_piece_waits_for_its_turn_and_none_is_lost),
         TEST(unpacking_waits_too),
         TEST(an_answer_that_ends_in_a_pause_is_whole_after_it),

@@ -47,7 +47,7 @@ static bool bounds_has_key(const struct http_request *request, uint64_t *owner, 
 static void want_keys(struct fixture *fixture)
 {
     loop_enter(fixture->loop);
-    http_server_judge(fixture->server, &(struct http_judge){.admits = bounds_has_key});
+    http_server_set_access(fixture->server, &(struct http_access){.admits = bounds_has_key});
     loop_leave(fixture->loop);
 }
 
@@ -203,7 +203,7 @@ static const char *ask_absolute(struct fixture *fixture, const char *authority, 
     return ask(fixture, request, NULL);
 }
 
-static void the_host_of_an_absolute_target_is_judged_and_not_the_field(void **state)
+static void the_host_of_an_absolute_target_is_checked_and_not_the_field(void **state)
 {
     static const char *const none[] = {"", ":80@localhost", "localhost@evil.example", "a%2eexample", "a\\b", "a_b,c"};
     struct fixture *fixture = fixture_create(&(struct http_server_options){.keyless = true, .idle_ms = 100});
@@ -276,7 +276,7 @@ int main(void)
         TEST(a_body_counts_as_often_as_its_weight_says_and_stays_counted_when_it_is_forgotten),
         TEST(beside_a_flood_of_small_bodies_another_tenant_sends_a_large_one),
         cmocka_unit_test(a_keyless_loopback_server_answers_to_its_own_names_alone),
-        cmocka_unit_test(the_host_of_an_absolute_target_is_judged_and_not_the_field),
+        cmocka_unit_test(the_host_of_an_absolute_target_is_checked_and_not_the_field),
         cmocka_unit_test(hosts_that_are_listed_are_the_only_ones_besides),
         cmocka_unit_test(a_host_that_is_none_is_400),
         cmocka_unit_test(the_share_of_an_address_is_counted_over_all_servers_of_a_port),

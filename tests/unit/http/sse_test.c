@@ -15,7 +15,7 @@ struct heard {
     size_t count, stop_at;
 };
 
-static bool event_came(void *owner, const struct sse_event *event)
+static bool event_received(void *owner, const struct sse_event *event)
 {
     struct heard *heard = owner;
     assert_true(heard->count < EVENTS_MAX);
@@ -32,7 +32,7 @@ static void hear(struct heard *heard, const char *text, size_t size, size_t step
     struct sse sse;
     struct status st = {0};
     memset(heard, 0, sizeof *heard);
-    sse_init(&sse, 1024, event_came, heard);
+    sse_init(&sse, 1024, event_received, heard);
     for (size_t at = 0; at < size; at += step)
         assert_true(sse_feed(&sse, text + at, size - at < step ? size - at : step, &st));
     sse_fini(&sse);
@@ -126,7 +126,7 @@ static void a_retry_that_is_no_number_is_not_taken(void **state)
     struct sse sse;
     struct status st = {0};
     struct heard heard = {0};
-    sse_init(&sse, 1024, event_came, &heard);
+    sse_init(&sse, 1024, event_received, &heard);
     assert_true(sse_feed(&sse, "retry: 12x\nretry: -1\nretry:\n", 27, &st));
     assert_int_equal(sse.retry_ms, -1);
     assert_true(sse_feed(&sse, "\nretry: 1200\n", 13, &st));
@@ -142,7 +142,7 @@ static void a_line_and_an_event_have_a_bound(void **state)
         struct status st = {0};
         struct heard heard = {0};
         bool good = true;
-        sse_init(&sse, 1024, event_came, &heard);
+        sse_init(&sse, 1024, event_received, &heard);
         for (int n = 0; n < 1000 && good; n++)
             good = sse_feed(&sse, patterns[i], strlen(patterns[i]), &st);
         assert_false(good);
@@ -157,7 +157,7 @@ static void a_listener_may_end_the_reading(void **state)
     struct sse sse;
     struct status st = {0};
     struct heard heard = {.stop_at = 1};
-    sse_init(&sse, 1024, event_came, &heard);
+    sse_init(&sse, 1024, event_received, &heard);
     assert_false(sse_feed(&sse, "data: a\n\ndata: b\n\n", 18, &st));
     assert_int_equal(heard.count, 1);
     assert_int_equal(st.code, OK);

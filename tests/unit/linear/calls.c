@@ -1,7 +1,5 @@
 #include "calls.h"
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "daemon/process.h"
 #include "gateway.h"
 #include "loop/loop.h"
@@ -13,6 +11,8 @@
 #include "rpc/rpc.h"
 #include "suite.h"
 #include "tool_runner.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include "renga/v1/helpdesk.pb-c.h"
 #include "renga/v1/llm_gateway.pb-c.h"
@@ -194,13 +194,13 @@ static void calls_answered(const ProtobufCMessage *message, void *data)
     struct call *call = ((struct rpc_client_call *)data)->owner;
     if (message && message->descriptor == &renga__v1__start_run_response__descriptor)
         calls_judge_run(call, ((const Renga__V1__StartRunResponse *)message)->run);
-    if (!call->call.exchange)
+    if (!call->call.outbound)
         sem_post(&call->ended);
 }
 
 static void calls_invoke(struct work *work)
 {
-    struct call *call = OWNER_OF(work, struct call, work);
+    struct call *call = CONTAINER_OF(work, struct call, work);
     rpc_client_call_init(&call->call, process_loop(house.process), NULL);
     call->call.timeout_ms = CALL_TIMEOUT_MS;
     call->call.owner = call;

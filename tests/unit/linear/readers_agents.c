@@ -1,10 +1,10 @@
 /* services/orchestrator: documents of agents, updates of state. Nodes at work: readers_nodes.c. */
 #include "readers.h"
 
-#include "base/json_writer.h"
 #include "graph/bundle.h"
 #include "nodes/cite_sources.h"
 #include "state/state.h"
+#include "json/writer.h"
 
 #include <string.h>
 

@@ -51,7 +51,7 @@ static void prove_value(struct input *in)
     while (half > 0 && ((unsigned char)in->text[half] & 0xC0) == 0x80)
         half--;
     const char *proposed = arena_strndup(&in->arena, in->text, half);
-    if (!proposed || !form_prove_value(open_form(in), 0, proposed, in->text, &context, &in->arena, &value))
+    if (!proposed || !form_verify_value(open_form(in), 0, proposed, in->text, &context, &in->arena, &value))
         abort();
     in->accepted = value.problem == FORM_FINE;
 }

@@ -1,18 +1,18 @@
 /* services/llm_gateway: answers of providers, requests and their upstream requests, estimates. */
 #include "readers.h"
 
-#include "accounts/ledger_priv.h"
+#include "admission/tokens.h"
+#include "cache/cached_response.h"
+#include "cache/replay.h"
 #include "chat/answer.h"
-#include "chat/check.h"
-#include "door/door_priv.h"
+#include "contract/check_chat.h"
 #include "embed/embed_answer.h"
 #include "http/sse.h"
-#include "limits/tokens.h"
+#include "openai_http/openai_http_priv.h"
 #include "provider/openai_priv.h"
-#include "recall/recall_kept.h"
-#include "recall/replay.h"
 #include "rpc/message_json.h"
 #include "upstream/retry_hint.h"
+#include "usage/ledger_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +39,12 @@ static void gateway_give_answer(struct input *in, struct answer *answer)
     struct failure failure = {0};
     struct json_writer writer;
     size_t size, events = 0;
-    if (!answer_conclude(answer, &finish, &failure))
+    if (!answer_finish(answer, &finish, &failure))
         return;
     response.message = answer_message(answer);
     response.finish = &finish;
     json_writer_init(&writer, &in->out);
-    door_write_answer(&writer, &response, 0);
+    openai_http_write_answer(&writer, &response, 0);
     const uint8_t *packed = replay_pack_chat(&in->arena, &response, &size);
     again = packed ? replay_chat(&in->arena, packed, size, &terms, &in->st) : NULL;
     if (again)
@@ -96,7 +96,7 @@ static void gateway_check_answer(struct input *in)
     format.schema_json = (char *)(uintptr_t) "{\"items\":{\"anyOf\":[{\"enum\":[1,\"a\"]},{\"type\":\"object\"}]}}";
     request.response_format = &format;
     gateway_begin_answer(in, &request, &answer);
-    if (answer_expect(&answer, &in->st) && answer_say(&answer, ANSWER_TEXT, in->text, &failure) && in->length)
+    if (answer_expect(&answer, &in->st) && answer_add(&answer, ANSWER_TEXT, in->text, &failure) && in->length)
         answer_check_json(&answer, &json, &failure);
 }
 
@@ -118,12 +118,12 @@ static void read_vectors(struct input *in)
 /* Of a Redis that others write to. */
 static void read_kept(struct input *in)
 {
-    struct recall_key key;
-    struct recall_kept *kept;
-    recall_key_of_word("tenant", in->text, &key);
-    kept = kept_open(&key, (const uint8_t *)in->text, in->length);
+    struct response_cache_key key;
+    struct cached_response *kept;
+    response_cache_key_of_idempotency("tenant", in->text, &key);
+    kept = cached_response_decode(&key, (const uint8_t *)in->text, in->length);
     if (kept)
-        kept_release(kept);
+        cached_response_release(kept);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static void read_kept(struct input *in)
 /* As it is sent to each of the providers. */
 static void gateway_pass_on(struct input *in, const Renga__V1__ChatRequest *request)
 {
-    struct recall_key key;
+    struct response_cache_key key;
     struct json_writer writer;
     const struct chat_question question = {.request = request, .model = "a", .output_tokens = 1};
     for (const struct provider *const *provider = providers; *provider; provider++) {
@@ -140,19 +140,20 @@ static void gateway_pass_on(struct input *in, const Renga__V1__ChatRequest *requ
         if ((*provider)->write_chat)
             (*provider)->write_chat(&question, &writer);
     }
-    recall_key_of_chat("tenant", request, &key);
+    response_cache_key_of_chat("tenant", request, &key);
     tokens_of_chat(request);
 }
 
 static void gateway_read_body(struct input *in)
 {
-    struct door_question question;
-    struct door_texts texts;
+    struct openai_http_chat_request question;
+    struct openai_http_embed_request texts;
     if (!input_json(in))
         return;
-    if (door_read_chat(in->tree, &in->arena, &question, &in->st) && check_chat_request(&question.request, &in->st))
+    if (openai_http_read_chat(in->tree, &in->arena, &question, &in->st) &&
+        check_chat_request(&question.request, &in->st))
         gateway_pass_on(in, &question.request);
-    door_read_embed(in->tree, &in->arena, &texts, &in->st);
+    openai_http_read_embed(in->tree, &in->arena, &texts, &in->st);
 }
 
 /* Fields that the door does not have. */

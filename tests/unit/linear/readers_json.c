@@ -1,15 +1,15 @@
 /* shared/base: JSON in all its forms, templates, texts, and the schema of an answer. */
 #include "readers.h"
 
-#include "base/json_condition.h"
-#include "base/json_pull.h"
-#include "base/json_reader.h"
-#include "base/json_schema.h"
-#include "base/json_writer.h"
 #include "base/nearest.h"
-#include "base/template.h"
 #include "base/text.h"
 #include "base/trace.h"
+#include "json/condition.h"
+#include "json/pull.h"
+#include "json/reader.h"
+#include "json/schema.h"
+#include "json/template.h"
+#include "json/writer.h"
 
 static void json_check_schema(struct input *in)
 {

@@ -15,11 +15,11 @@
 
 static void rows_read_row(struct input *in)
 {
-    size_t size = STORE_SEAL_BYTES + in->length;
+    size_t size = STORE_CHECKSUM_BYTES + in->length;
     const struct store_bytes key = {KEY, sizeof KEY};
     char *value = arena_alloc(&in->arena, size);
-    memcpy(value + STORE_SEAL_BYTES, in->text, in->length);
-    store_seal_write(key, value, size, 0);
+    memcpy(value + STORE_CHECKSUM_BYTES, in->text, in->length);
+    store_checksum_write(key, value, size, 0);
     const struct store_row row = {.key = key, .value = {value, size}};
     in->accepted = row_read(&in->arena, in->with, &row, &in->st) != NULL;
 }

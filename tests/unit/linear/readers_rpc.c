@@ -111,7 +111,7 @@ static void read_forwarded(struct input *in)
     char *value = arena_strndup(&in->arena, in->text, in->length);
     value[in->length / 2] = '\0';
     forwarded_read(value, in->length, &in->arena, &caller, &in->st);
-    rpc_metadata_may_travel("a", in->text, in->length);
+    rpc_metadata_is_sendable("a", in->text, in->length);
 }
 
 /* Fields of ChatRequest: 1 is its model, 2 a turn, 14 its origin. A sub-message that comes again is merged with the

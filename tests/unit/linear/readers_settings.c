@@ -1,16 +1,16 @@
 /* Texts of operators: flags, files of configuration, documents of routes, tool servers and keys, URLs of stores. */
 #include "readers.h"
 
-#include "base/config.h"
+#include "config/config.h"
 #include "daemon/key_list.h"
 #include "gateway_priv.h"
 #include "http/client.h"
 #include "mcp/setup.h"
-#include "route/route.h"
-#include "store/redis_settings.h"
-#include "telemetry/conceal.h"
+#include "routing/route.h"
+#include "store/redis/settings.h"
 #include "telemetry/otlp_json.h"
 #include "telemetry/otlp_protobuf.h"
+#include "telemetry/redact.h"
 #include "tools/page_hosts.h"
 
 #include <stdio.h>
@@ -131,7 +131,7 @@ static void hide_keys(struct input *in)
 {
     char *copy = arena_strndup(&in->arena, in->text, in->length);
     if (copy)
-        conceal_keys(copy, in->length);
+        redact_keys(copy, in->length);
 }
 
 static void read_rejected(struct input *in)

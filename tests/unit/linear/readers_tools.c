@@ -61,7 +61,7 @@ static void tools_receive_bytes(const char *text, size_t length)
     static const struct mcp_setup setup = {
         .name = "server", .timeout_ms = 60000, .start_timeout_ms = 60000, .output_max = (size_t)16 << 20};
     const struct status over = {.code = UNAVAILABLE};
-    struct mcp_server server = {.home = lone_runner(), .loop = lone_runner()->loop};
+    struct mcp_server server = {.runner = lone_runner(), .loop = lone_runner()->loop};
     mcp_server_init(&server, NULL, &setup);
     server.transport = &nowhere;
     server.wire = &server;

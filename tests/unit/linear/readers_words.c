@@ -4,7 +4,7 @@
 #include "words/answers.h"
 #include "words/asked.h"
 #include "words/languages.h"
-#include "words/nothing.h"
+#include "words/no_results.h"
 #include "words/quantity.h"
 #include "words/selection.h"
 #include "words/support.h"
@@ -41,7 +41,7 @@ static void look_for_numbers(struct input *in)
 {
     words_asks_number(in->text, in->length);
     words_has_number(in->text, in->length);
-    words_say_nothing_found(in->text, in->length);
+    words_say_no_results(in->text, in->length);
     words_language(in->text, in->length);
     language_of(in->text, in->length);
 }

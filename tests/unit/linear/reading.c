@@ -1,6 +1,6 @@
 #include "doubling.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -32,9 +32,9 @@ static bool passes(struct asking *asking, const char *schema, const char *text)
     asking->answer.keeps_content = true;
     if (!answer_expect(&asking->answer, &st))
         fail_msg("%s", st.text);
-    assert_true(answer_say(&asking->answer, ANSWER_TEXT, text, &asking->failure));
+    assert_true(answer_add(&asking->answer, ANSWER_TEXT, text, &asking->failure));
     answer_stop(&asking->answer, &(struct answer_word){"stop", RENGA__V1__FINISH_REASON__FINISH_REASON_STOP}, "stop");
-    return answer_conclude(&asking->answer, &asking->finish, &asking->failure);
+    return answer_finish(&asking->answer, &asking->finish, &asking->failure);
 }
 
 static void what_is_only_wrapped_is_taken_out(void **state)

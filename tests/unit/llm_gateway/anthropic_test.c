@@ -172,7 +172,8 @@ static void thinking_has_a_budget_and_no_temperature(void **state)
     now.question.capability.adaptive_thinking = true;
     assert_written_as("{\"model\":\"m\",\"max_tokens\":12288,\"thinking\":{\"type\":\"adaptive\"}," HI
                       ",\"output_config\":{\"effort\":\"medium\"}}");
-    now.question.capability = (struct capability){.left_out = PARAMETER_SAMPLING | PARAMETER_BIT(PARAMETER_EFFORT)};
+    now.question.capability =
+        (struct capability){.refused_parameters = PARAMETER_SAMPLING | PARAMETER_BIT(PARAMETER_EFFORT)};
     assert_written_as("{\"model\":\"m\",\"max_tokens\":4096," HI "}");
 }
 
@@ -193,7 +194,7 @@ static bool read_whole(const char *body)
 {
     restart();
     return anthropic_provider.read_chat(&now.answer, body, strlen(body), &now.failure) &&
-           answer_conclude(&now.answer, &now.finish, &now.failure);
+           answer_finish(&now.answer, &now.finish, &now.failure);
 }
 
 static bool read_event(const char *data)
@@ -280,7 +281,7 @@ static void a_stream_is_read_block_by_block(void **state)
         assert_true(read_event(events[i]));
     }
     assert_true(now.answer.ended);
-    assert_true(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_true(answer_finish(&now.answer, &now.finish, &now.failure));
     const Renga__V1__ChatMessage *message = answer_message(&now.answer);
     assert_string_equal(message->content, "Yes");
     assert_string_equal(message->reasoning_signature, "seal");
@@ -296,7 +297,7 @@ static void a_stream_that_is_cut_has_its_output_estimated(void **state)
     assert_true(read_event(START));
     assert_true(read_event("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","
                            "\"text\":\"four times three is twelve\"}}"));
-    assert_false(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_false(answer_finish(&now.answer, &now.finish, &now.failure));
     const Renga__V1__Usage *usage = answer_usage(&now.answer);
     assert_int_equal(usage->input_tokens, 15);
     assert_int_equal(usage->output_tokens, 5);

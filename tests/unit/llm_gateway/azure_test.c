@@ -34,18 +34,18 @@ static int end(void **state)
 static void it_is_reached_by_two_ways(void **state)
 {
     struct status st = {0};
-    struct provider_way way = {0};
-    assert_true(azure_provider.find_way(&(struct provider_terms){.version = "", .model = "m"}, &way, &st));
+    struct provider_endpoint way = {0};
+    assert_true(azure_provider.find_endpoint(&(struct provider_terms){.version = "", .model = "m"}, &way, &st));
     assert_string_equal(way.path, "/openai/v1/chat/completions");
     assert_string_equal(way.key_header, "api-key");
     assert_false(way.bearer);
     assert_true(
-        azure_provider.find_way(&(struct provider_terms){.version = "2024-10-21", .model = "gpt-4.1"}, &way, &st));
+        azure_provider.find_endpoint(&(struct provider_terms){.version = "2024-10-21", .model = "gpt-4.1"}, &way, &st));
     assert_string_equal(way.path, "/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21");
     assert_false(
-        azure_provider.find_way(&(struct provider_terms){.version = "2024-10-21", .model = "../m"}, &way, &st));
+        azure_provider.find_endpoint(&(struct provider_terms){.version = "2024-10-21", .model = "../m"}, &way, &st));
     assert_contains(st.text, "azure_deployment: ");
-    assert_false(azure_provider.find_way(&(struct provider_terms){.version = "1&x=", .model = "m"}, &way, &st));
+    assert_false(azure_provider.find_endpoint(&(struct provider_terms){.version = "1&x=", .model = "m"}, &way, &st));
     assert_contains(st.text, "api_version: ");
 }
 
@@ -68,7 +68,7 @@ static void a_blocked_prompt_is_an_outcome(void **state)
     assert_false(azure_provider.read_outcome(&now.answer, 400, "", 0));
     assert_false(azure_provider.read_outcome(&now.answer, 500, blocked, sizeof blocked - 1));
     assert_true(azure_provider.read_outcome(&now.answer, 400, blocked, sizeof blocked - 1));
-    assert_true(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_true(answer_finish(&now.answer, &now.finish, &now.failure));
     assert_int_equal(now.finish.finish_reason, RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER);
     assert_string_equal(now.finish.provider_finish_reason, "content_filter");
 }

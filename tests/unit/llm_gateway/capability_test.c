@@ -1,6 +1,6 @@
 /* What models do not take. */
 #include "provider/capability.h"
-#include "route/deployment.h"
+#include "routing/deployment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 
 static void models_are_known_by_their_names(void **state)
 {
-    assert_int_equal(capability_of("gpt-4.1-mini").left_out, 0);
-    assert_int_equal(capability_of("o3-mini").left_out, PARAMETER_SAMPLING | PARAMETER_PENALTIES);
-    assert_int_equal(capability_of("openai/GPT-5.1").left_out, PARAMETER_SAMPLING | PARAMETER_PENALTIES);
-    assert_int_equal(capability_of("gpt-5-chat-latest").left_out, 0);
+    assert_int_equal(capability_of("gpt-4.1-mini").refused_parameters, 0);
+    assert_int_equal(capability_of("o3-mini").refused_parameters, PARAMETER_SAMPLING | PARAMETER_PENALTIES);
+    assert_int_equal(capability_of("openai/GPT-5.1").refused_parameters, PARAMETER_SAMPLING | PARAMETER_PENALTIES);
+    assert_int_equal(capability_of("gpt-5-chat-latest").refused_parameters, 0);
     assert_true(capability_of("gpt-5-chat-latest").new_token_limit);
     assert_true(capability_of("o1-mini").no_tools);
     assert_false(capability_of("o1").no_tools);
-    assert_int_equal(capability_of("o1x").left_out, 0);
+    assert_int_equal(capability_of("o1x").refused_parameters, 0);
     assert_true(capability_of("gpt-oss:20b").effort_words);
-    assert_int_equal(capability_of("claude-3-5-sonnet").left_out, 0);
-    assert_int_equal(capability_of("claude-opus-4-1").left_out, 0);
-    assert_int_equal(capability_of("claude-opus-4-8").left_out, PARAMETER_SAMPLING);
+    assert_int_equal(capability_of("claude-3-5-sonnet").refused_parameters, 0);
+    assert_int_equal(capability_of("claude-opus-4-1").refused_parameters, 0);
+    assert_int_equal(capability_of("claude-opus-4-8").refused_parameters, PARAMETER_SAMPLING);
     assert_true(capability_of("claude-sonnet-5").adaptive_thinking);
 }
 

@@ -1,4 +1,4 @@
-#include "chat/check.h"
+#include "contract/check_chat.h"
 
 #include <math.h>
 #include <stdio.h>

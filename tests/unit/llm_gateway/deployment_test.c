@@ -3,8 +3,8 @@
 #include "http/client.h"
 #include "provider/capability.h"
 #include "provider/provider.h"
-#include "route/deployment.h"
-#include "route/route.h"
+#include "routing/deployment.h"
+#include "routing/route.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Embeddings as the providers have them: what is asked, what is read, and what is no answer. */
-#include "embed/check_embed.h"
+#include "contract/check_embed.h"
 #include "embed/embed_answer.h"
 #include "embed/embed_priv.h"
 #include "provider/provider.h"
@@ -105,8 +105,8 @@ static void each_provider_has_its_way(void **state)
         {&anthropic_provider, &plain, ""},
     };
     for (size_t i = 0; i < COUNT(ways); i++) {
-        struct provider_way way = {0};
-        assert_true(ways[i].provider->find_way(ways[i].terms, &way, &st));
+        struct provider_endpoint way = {0};
+        assert_true(ways[i].provider->find_endpoint(ways[i].terms, &way, &st));
         assert_string_equal(way.embed_path, ways[i].path);
     }
     assert_null(anthropic_provider.write_embed);

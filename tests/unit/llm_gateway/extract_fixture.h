@@ -2,9 +2,9 @@
 #ifndef RENGA_UNIT_EXTRACT_FIXTURE_H
 #define RENGA_UNIT_EXTRACT_FIXTURE_H
 
-#include "base/json.h"
 #include "chat/answer.h"
 #include "provider/provider.h"
+#include "json/json.h"
 
 #include "unit.h"
 
@@ -96,7 +96,7 @@ static inline const char *answer_of(struct asking *asking)
     asking->failure = (struct failure){0};
     if (!extractive_provider.answer_chat(&question, &asking->answer, &asking->failure))
         return NULL;
-    assert_true(answer_conclude(&asking->answer, &finish, &asking->failure));
+    assert_true(answer_finish(&asking->answer, &finish, &asking->failure));
     const struct answer_text *text = &asking->answer.parts[ANSWER_TEXT];
     return text->bytes ? text->bytes : "";
 }

@@ -1,8 +1,8 @@
 /* Questions with one answer stay whole: those of tests/bench/quality_data, and those of data/whole_questions.txt. */
 #include "extractive/extract.h"
 
-#include "base/json.h"
 #include "words/words.h"
+#include "json/json.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* What a client reads of a failure. */
-#include "chat/failure.h"
+#include "contract/failure.h"
 
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"

@@ -1,6 +1,6 @@
 /* Rows of the accounts that are damaged: a report leaves them out and says how many, and later rows are counted. */
-#include "accounts/ledger_priv.h"
 #include "ledger_fixture.h"
+#include "usage/ledger_priv.h"
 
 static void ledger_change_row(const char *sql)
 {

@@ -1,7 +1,7 @@
 /* The ledger's file: what survives, what happens while it cannot be used, what becomes of old days. */
-#include "accounts/ledger_priv.h"
 #include "rpc/auth.h"
 #include "telemetry/metrics.h"
+#include "usage/ledger_priv.h"
 
 #include <sys/resource.h>
 

@@ -2,13 +2,14 @@
 #ifndef RENGA_LEDGER_FIXTURE_H
 #define RENGA_LEDGER_FIXTURE_H
 
-#include "accounts/ledger.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "proto/descriptor_set.h"
 #include "rpc/channel.h"
 #include "rpc/rpc.h"
 #include "rpc/schema.h"
+#include "usage/ledger.h"
+#include "usage/ledger_priv.h"
 
 #include <dirent.h>
 #include <errno.h>

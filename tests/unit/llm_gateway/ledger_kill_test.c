@@ -1,6 +1,6 @@
 /* A process that is killed in the middle loses at most what it had not written yet, and tears no sum. The parent has
  * one thread, so that it may fork. */
-#include "accounts/ledger_priv.h"
+#include "usage/ledger_priv.h"
 
 #include "base/random.h"
 

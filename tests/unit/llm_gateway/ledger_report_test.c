@@ -1,5 +1,5 @@
 /* GetUsage: what a report has in it. With SQLite itself. */
-#include "accounts/ledger_priv.h"
+#include "usage/ledger_priv.h"
 
 #include "ledger_fixture.h"
 

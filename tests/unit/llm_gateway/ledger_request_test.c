@@ -1,5 +1,5 @@
 /* GetUsage: what may be asked, page by page, and by whom. With SQLite itself. */
-#include "accounts/ledger_priv.h"
+#include "usage/ledger_priv.h"
 
 #include "ledger_fixture.h"
 

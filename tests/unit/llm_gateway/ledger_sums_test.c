@@ -1,5 +1,5 @@
 /* Sums in memory, and what they cost a call. */
-#include "accounts/sums.h"
+#include "usage/sums.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Reports of an account that wait: for a file that somebody else has, to their deadlines, and to the end. */
-#include "accounts/ledger_priv.h"
 #include "rpc/auth.h"
 #include "telemetry/metrics.h"
+#include "usage/ledger_priv.h"
 
 #include "ledger_fixture.h"
 

@@ -146,7 +146,7 @@ static void an_answer_is_its_last_line_alone(void **state)
                                "\"thinking\":\"hm\"},\"done\":true,\"done_reason\":\"length\","
                                "\"prompt_eval_count\":12,\"eval_count\":3}";
     assert_true(ollama_provider.read_chat(&now.answer, body, sizeof body - 1, &now.failure));
-    assert_true(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_true(answer_finish(&now.answer, &now.finish, &now.failure));
     assert_string_equal(answer_message(&now.answer)->content, "Yes");
     assert_string_equal(answer_message(&now.answer)->reasoning, "hm");
     assert_int_equal(now.finish.finish_reason, RENGA__V1__FINISH_REASON__FINISH_REASON_LENGTH);
@@ -159,7 +159,7 @@ static void calls_get_ids_of_our_own(void **state)
     assert_true(read_line("{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":1}}},"
                           "{\"function\":{\"name\":\"f\",\"arguments\":{}}}]},\"done\":false}"));
     assert_true(read_line("{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}"));
-    assert_true(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_true(answer_finish(&now.answer, &now.finish, &now.failure));
     const Renga__V1__ChatMessage *message = answer_message(&now.answer);
     assert_int_equal(message->n_tool_calls, 2);
     assert_string_equal(message->tool_calls[0]->arguments_json, "{\"a\":1}");
@@ -172,7 +172,7 @@ static void calls_get_ids_of_our_own(void **state)
 static void a_stream_without_its_done_was_cut(void **state)
 {
     assert_true(read_line("{\"message\":{\"content\":\"Yes\"},\"done\":false}"));
-    assert_false(answer_conclude(&now.answer, &now.finish, &now.failure));
+    assert_false(answer_finish(&now.answer, &now.finish, &now.failure));
     assert_int_equal(now.failure.status.code, DATA_LOSS);
     restart();
     assert_false(read_line("{\"message\":{\"content\":\"Yes\"}}"));

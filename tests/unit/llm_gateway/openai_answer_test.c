@@ -47,7 +47,7 @@ static bool read_whole(struct reading *reading, const char *body)
 {
     restart(reading);
     return openai_provider.read_chat(&reading->answer, body, strlen(body), &reading->failure) &&
-           answer_conclude(&reading->answer, &reading->finish, &reading->failure);
+           answer_finish(&reading->answer, &reading->finish, &reading->failure);
 }
 
 static bool read_event(struct reading *reading, const char *type, const char *data)
@@ -179,7 +179,7 @@ static void done_ends_a_stream_and_an_empty_event_does_nothing(void **state)
     assert_false(reading->answer.ended);
     assert_true(read_event(reading, "message", "[DONE]"));
     assert_true(reading->answer.ended);
-    assert_false(answer_conclude(&reading->answer, &reading->finish, &reading->failure));
+    assert_false(answer_finish(&reading->answer, &reading->finish, &reading->failure));
 }
 
 /* ---- tool calls -------------------------------------------------------------------------------------------------- */
@@ -285,12 +285,12 @@ static void an_answer_keeps_to_the_limits_of_the_contract(void **state)
     static char half[(1 << 19) + 1];
     memset(half, 'x', sizeof half - 1);
     for (int i = 0; i < 2; i++) {
-        assert_true(answer_say(&reading->answer, ANSWER_TEXT, half, &reading->failure));
-        assert_true(answer_say(&reading->answer, ANSWER_REASONING, half, &reading->failure));
+        assert_true(answer_add(&reading->answer, ANSWER_TEXT, half, &reading->failure));
+        assert_true(answer_add(&reading->answer, ANSWER_REASONING, half, &reading->failure));
     }
-    assert_true(answer_say(&reading->answer, ANSWER_REASONING, "more", &reading->failure));
+    assert_true(answer_add(&reading->answer, ANSWER_REASONING, "more", &reading->failure));
     assert_int_equal(reading->answer.parts[ANSWER_REASONING].size, 1 << 20);
-    assert_false(answer_say(&reading->answer, ANSWER_TEXT, "x", &reading->failure));
+    assert_false(answer_add(&reading->answer, ANSWER_TEXT, "x", &reading->failure));
     assert_int_equal(reading->failure.status.code, DATA_LOSS);
 }
 

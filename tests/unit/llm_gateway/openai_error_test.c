@@ -1,7 +1,7 @@
 /* HTTP errors of OpenAI and those who speak its API. */
-#include "chat/failure.h"
+#include "contract/failure.h"
 #include "provider/provider.h"
-#include "route/deployment.h"
+#include "routing/deployment.h"
 
 #include <stdio.h>
 #include <string.h>

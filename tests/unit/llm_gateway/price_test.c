@@ -1,5 +1,5 @@
 /* Prices: exact, rounded up, never past what an int64_t holds. */
-#include "accounts/price.h"
+#include "usage/price.h"
 
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 #define ROUTE_FIXTURE_H
 
 #include "gateway_priv.h"
-#include "route/deployment.h"
-#include "route/route.h"
+#include "routing/deployment.h"
+#include "routing/route.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "http/client.h"
 #include "provider/provider.h"
-#include "route/models.h"
 #include "route_fixture.h"
+#include "routing/models.h"
 
 static const char document[] =
     "{\"deployments\": {\n"

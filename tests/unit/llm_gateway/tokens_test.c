@@ -1,8 +1,8 @@
 /* The estimate of tokens. How near it comes to the real count is measured in tests/integration/llm_gateway/tokens.mjs.
  */
+#include "admission/tokens.h"
 #include "base/text.h"
 #include "chat/answer.h"
-#include "limits/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,12 +125,12 @@ static void a_stream_without_usage_is_estimated_from_its_pieces(void **state)
     arena_init(&arena, NULL, 0, 1 << 20);
     answer_init(&answer, &arena, &request);
     for (size_t i = 0; i < COUNT(pieces); i++)
-        assert_true(answer_say(&answer, ANSWER_TEXT, pieces[i], &failure));
+        assert_true(answer_add(&answer, ANSWER_TEXT, pieces[i], &failure));
     const Renga__V1__Usage *usage = answer_usage(&answer);
     assert_true(usage->estimated);
     assert_in_range(usage->output_tokens, 7, 8);
     assert_int_equal(usage->input_tokens, tokens_of_chat(&request));
-    answer_spend(&answer, 100, 50, 0, 0);
+    answer_set_usage(&answer, 100, 50, 0, 0);
     answer.usage.estimated = false;
     assert_int_equal(answer_usage(&answer)->output_tokens, 50);
     assert_false(answer_usage(&answer)->estimated);

@@ -37,7 +37,7 @@ static void sem_wait_long(sem_t *semaphore)
 
 static void piece_run(struct job *job)
 {
-    struct piece *piece = OWNER_OF(job, struct piece, job);
+    struct piece *piece = CONTAINER_OF(job, struct piece, job);
     piece->ran_in = pthread_self();
     if (piece->begun)
         sem_post(piece->begun);
@@ -47,7 +47,7 @@ static void piece_run(struct job *job)
 
 static void piece_ended(struct job *job)
 {
-    struct piece *piece = OWNER_OF(job, struct piece, job);
+    struct piece *piece = CONTAINER_OF(job, struct piece, job);
     assert_ptr_equal(loop_current(), job->loop);
     piece->place = ++ends;
     sem_post(&ended);

@@ -39,7 +39,7 @@ static void mark_run(struct work *work)
 
 static void mark_due(struct timer *timer)
 {
-    struct mark *mark = OWNER_OF(timer, struct mark, timer);
+    struct mark *mark = CONTAINER_OF(timer, struct mark, timer);
     leave_mark(mark->letter);
 }
 

@@ -139,7 +139,7 @@ static void what_a_socket_said_has_been_told_by_the_time_of_the_last_look(void *
     until.tv_sec += 10;
     assert_int_equal(sem_timedwait(&bell.heard, &until), 0);
     loop_enter(shared.loop);
-    int64_t looked_ns = loop_looked_ns(shared.loop);
+    int64_t looked_ns = loop_polled_ns(shared.loop);
     loop_leave(shared.loop);
     assert_true(looked_ns >= rung_ns);
     assert_true(looked_ns <= clock_now_ns());

@@ -2,10 +2,10 @@
 #include "unit.h"
 
 #include "agent_fixture.h"
-#include "base/template.h"
 #include "graph/bundle.h"
 #include "graph/shipped.h"
 #include "random_text.h"
+#include "json/template.h"
 
 #define TALKER                                                                                                         \
     "{\"agent\": \"talker\", \"state\": {\"query\": {\"type\": \"string\"}, \"dataset\": {\"type\": \"string\"}, "     \

@@ -19,10 +19,10 @@ static inline char *state_of(const char *thread)
     static char text[512];
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t)thread;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__GetStateResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(sent);
     snprintf(text, sizeof text, "%s", response ? response->state_json : last_status.text);
-    ask_end(question);
+    ask_end(sent);
     return text;
 }
 
@@ -48,12 +48,12 @@ static inline Renga__V1__StartRunRequest request_at(const char *checkpoint, cons
 
 static inline Renga__V1__RunState began(const Renga__V1__StartRunRequest *request)
 {
-    struct question_of_test *question = ask_runner(&stage, request);
-    Renga__V1__StartRunResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, request);
+    Renga__V1__StartRunResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
     Renga__V1__RunState is = get(&stage, response->run->run_id)->state;
-    ask_end(question);
+    ask_end(sent);
     return is;
 }
 
@@ -81,9 +81,9 @@ static inline bool update_at(const char *checkpoint, const char *update)
     request.thread_id = (char *)(uintptr_t) "t";
     request.checkpoint_id = (char *)(uintptr_t)checkpoint;
     request.update_json = (char *)(uintptr_t)update;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    bool done = answer_of(question) != NULL;
-    ask_end(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    bool done = answer_of(sent) != NULL;
+    ask_end(sent);
     return done;
 }
 

@@ -3,7 +3,7 @@
 
 #include "nodes/curation.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

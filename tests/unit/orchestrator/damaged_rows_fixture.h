@@ -108,10 +108,10 @@ static void update_as(const char *thread)
     request.thread_id = (char *)(uintptr_t)thread;
     request.update_json = (char *)(uintptr_t) "{\"x\":1}";
     request.as_node = (char *)(uintptr_t) "a";
-    struct question_of_test *question = ask_runner(&stage, &request);
-    if (!answer_of(question))
+    struct test_request *sent = ask_runner(&stage, &request);
+    if (!answer_of(sent))
         fail_msg("%s", last_status.text);
-    ask_end(question);
+    ask_end(sent);
 }
 
 static void damaged_live(const char *thread, char first[64], char last[64])
@@ -167,11 +167,11 @@ static const char *told_how = "";
 
 static void damaged_ask(const void *request, struct heard *heard)
 {
-    struct question_of_test *question = ask_runner(&stage, request);
-    if (question->answers != 1)
+    struct test_request *sent = ask_runner(&stage, request);
+    if (sent->answers != 1)
         fail_msg("%s %s: %s has %d answers", told_row, told_how, ((const ProtobufCMessage *)request)->descriptor->name,
-                 question->answers);
-    const ProtobufCMessage *response = answer_of(question);
+                 sent->answers);
+    const ProtobufCMessage *response = answer_of(sent);
     *heard = (struct heard){.code = last_status.code};
     snprintf(heard->error, sizeof heard->error, "%s", last_status.text);
     size_t size = response ? protobuf_c_message_get_packed_size(response) : 0;
@@ -181,7 +181,7 @@ static void damaged_ask(const void *request, struct heard *heard)
     for (size_t i = 0; i < size && 2 * i + 3 < ANSWER_MAX; i++)
         snprintf(heard->text + 2 * i, 3, "%02x", bytes[i]);
     free(bytes);
-    ask_end(question);
+    ask_end(sent);
 }
 
 enum { GET_RUN, GET_FIRST_RUN, GET_STATE, CHECKPOINTS, LIST_RUNS, LIST_THREADS, QUESTIONS };

@@ -51,7 +51,7 @@ static const struct dispatch_owner owner = {.came = came, .ended = ended};
 static Renga__V1__NodePosition position = RENGA__V1__NODE_POSITION__INIT;
 static Renga__V1__RunNodeRequest request = RENGA__V1__RUN_NODE_REQUEST__INIT;
 
-/* A home that has `busy` attempts of its own at work. */
+/* A loop that has `busy` attempts of its own at work. */
 static void open_two(int busy)
 {
     struct status st = {0};
@@ -70,7 +70,7 @@ static void open_two(int busy)
     request.fencing_token = 5;
     stage_await_hands(&stage);
     loop_enter(stage.loop);
-    fanout_at_home(stage.fanout, stage.loop, busy);
+    fanout_local_attempts(stage.fanout, stage.loop, busy);
     loop_leave(stage.loop);
 }
 
@@ -116,7 +116,7 @@ static void the_request_arrives_whole_with_its_trace_and_what_is_left_of_its_tim
     struct given given;
     struct trace_context trace;
     trace_begin(&trace, true);
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give_with(&given, clock_now_ns() + 5 * NS_PER_SEC, &trace));
     STAGE_AWAIT(&stage, script_count == 1);
     struct task *task = script_calls[0].task;
@@ -140,7 +140,7 @@ static void the_request_arrives_whole_with_its_trace_and_what_is_left_of_its_tim
 static void what_is_said_on_the_way_arrives_in_its_order_before_the_end(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     STAGE_AWAIT(&stage, script_count == 1);
     loop_enter(stage.worker);
@@ -164,7 +164,7 @@ static void a_failure_arrives_with_its_code_its_words_when_to_try_again_and_what
     Renga__V1__Usage spent = RENGA__V1__USAGE__INIT;
     spent.model_calls = 3;
     struct status st = {.code = RESOURCE_EXHAUSTED, .retry_after_ms = 1234, .text = "too much at once"};
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     STAGE_AWAIT(&stage, script_count == 1);
     struct task *task = script_calls[0].task;
@@ -185,20 +185,20 @@ static void a_failure_arrives_with_its_code_its_words_when_to_try_again_and_what
 static void a_loop_keeps_what_it_can_do_itself(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST - 1);
+    open_two(FANOUT_LOCAL_FIRST - 1);
     assert_false(give(&given));
     stage_clear(&stage);
 }
 
 static void a_worker_gets_no_more_than_it_asked_for(void **state)
 {
-    static struct given given[2 * FANOUT_HANDS];
+    static struct given given[2 * FANOUT_SLOTS];
     size_t sent = 0;
     open_two(1000);
     while (sent < COUNT(given) && give(&given[sent]))
         sent++;
-    assert_int_equal(sent, FANOUT_HANDS);
-    STAGE_AWAIT(&stage, script_count == FANOUT_HANDS);
+    assert_int_equal(sent, FANOUT_SLOTS);
+    STAGE_AWAIT(&stage, script_count == FANOUT_SLOTS);
     assert_false(give(&given[sent]));
     end_well(&script_calls[0], "");
     STAGE_AWAIT(&stage, given[0].ended);
@@ -209,21 +209,21 @@ static void a_worker_gets_no_more_than_it_asked_for(void **state)
 
 static void a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_again(void **state)
 {
-    static struct given given[FANOUT_HANDS];
+    static struct given given[FANOUT_SLOTS];
     size_t sent = 0;
     open_two(1000);
     loop_enter(stage.worker);
-    fanout_at_home(stage.fanout, stage.worker, FANOUT_HANDS);
+    fanout_local_attempts(stage.fanout, stage.worker, FANOUT_SLOTS);
     loop_leave(stage.worker);
     while (sent < COUNT(given) && give(&given[sent]))
         sent++;
     STAGE_AWAIT(&stage, script_count == sent);
     for (size_t i = 0; i < sent; i++)
         end_well(&script_calls[i], "");
-    STAGE_AWAIT(&stage, fanout_away(stage.fanout) == 0);
+    STAGE_AWAIT(&stage, fanout_dispatched(stage.fanout) == 0);
     assert_false(give(&given[0]));
     loop_enter(stage.worker);
-    fanout_at_home(stage.fanout, stage.worker, -FANOUT_HANDS);
+    fanout_local_attempts(stage.fanout, stage.worker, -FANOUT_SLOTS);
     loop_leave(stage.worker);
     STAGE_AWAIT(&stage, give(&given[0]));
     stage_clear(&stage);
@@ -231,18 +231,18 @@ static void a_worker_with_its_hands_full_asks_for_nothing_until_they_are_empty_a
 
 static void a_worker_asks_for_no_more_than_its_idle_hands(void **state)
 {
-    static struct given given[FANOUT_HANDS];
+    static struct given given[FANOUT_SLOTS];
     size_t sent = 0;
     open_two(1000);
     while (sent < COUNT(given) && give(&given[sent]))
         sent++;
     STAGE_AWAIT(&stage, script_count == sent);
     loop_enter(stage.worker);
-    fanout_at_home(stage.fanout, stage.worker, FANOUT_HANDS - 4);
+    fanout_local_attempts(stage.fanout, stage.worker, FANOUT_SLOTS - 4);
     loop_leave(stage.worker);
     for (size_t i = 0; i < sent; i++)
         end_well(&script_calls[i], "");
-    STAGE_AWAIT(&stage, fanout_away(stage.fanout) == 0 && stage_peer(&stage)->asked >= 4);
+    STAGE_AWAIT(&stage, fanout_dispatched(stage.fanout) == 0 && stage_peer(&stage)->asked >= 4);
     wait_a_little();
     for (sent = 0; sent < COUNT(given) && give(&given[sent]);)
         sent++;
@@ -253,7 +253,7 @@ static void a_worker_asks_for_no_more_than_its_idle_hands(void **state)
 static void what_was_said_before_a_recall_and_comes_after_it_is_not_heard(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     STAGE_AWAIT(&stage, script_count == 1);
     loop_enter(stage.worker);
@@ -268,7 +268,7 @@ static void what_was_said_before_a_recall_and_comes_after_it_is_not_heard(void *
 static void a_late_result_is_not_taken_for_that_of_the_next_attempt(void **state)
 {
     struct given first, second;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     script_lingers = true;
     assert_true(give(&first));
     STAGE_AWAIT(&stage, script_count == 1);
@@ -294,7 +294,7 @@ static void a_late_result_is_not_taken_for_that_of_the_next_attempt(void **state
 static void a_recalled_attempt_is_cancelled_once_and_says_nothing_more(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     script_lingers = true;
     assert_true(give(&given));
     STAGE_AWAIT(&stage, script_count == 1);
@@ -313,7 +313,7 @@ static void a_recalled_attempt_is_cancelled_once_and_says_nothing_more(void **st
 static void an_attempt_that_is_recalled_before_it_arrived_still_ends(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     recall(&given);
     STAGE_AWAIT(&stage, given.ended);
@@ -324,7 +324,7 @@ static void an_attempt_that_is_recalled_before_it_arrived_still_ends(void **stat
 static void a_worker_that_was_silent_is_given_work_again_when_it_speaks(void **state)
 {
     struct given given, again;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     stage.frozen = true;
     STAGE_AWAIT_BEATS(&stage, given.ended == 1);
@@ -345,7 +345,7 @@ static void a_worker_that_was_silent_is_given_work_again_when_it_speaks(void **s
 static void where_the_whole_process_stood_still_nobody_was_silent(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     assert_true(give(&given));
     STAGE_AWAIT(&stage, script_count == 1);
     clock_step(INT64_C(3600) * NS_PER_SEC);
@@ -360,7 +360,7 @@ static void where_the_whole_process_stood_still_nobody_was_silent(void **state)
 static void an_attempt_of_a_version_that_is_not_there_fails(void **state)
 {
     struct given given;
-    open_two(FANOUT_HOME_FIRST);
+    open_two(FANOUT_LOCAL_FIRST);
     position.graph_version = (char *)(uintptr_t) "0123456789abcdef";
     assert_true(give(&given));
     STAGE_AWAIT(&stage, given.ended);

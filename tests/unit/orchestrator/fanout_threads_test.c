@@ -13,7 +13,7 @@
 #define LOOPS    3
 #define ATTEMPTS 2000 /* of each loop */
 #define AT_ONCE  100
-#define AT_HOME  20 /* at work at home, so that it gives away and asks both */
+#define AT_HOME  20 /* at work in its own loop, so that it gives away and asks both */
 
 /* ---- a kind that ends soon --------------------------------------------------------------------------------------- */
 
@@ -136,13 +136,13 @@ static void ended(struct dispatch *dispatch, const Renga__V1__RunNodeResponse *r
 
 static void again(struct timer *timer)
 {
-    give_all(OWNER_OF(timer, struct giver, again));
+    give_all(CONTAINER_OF(timer, struct giver, again));
 }
 
 static void go(struct work *work)
 {
-    struct giver *giver = OWNER_OF(work, struct giver, go);
-    fanout_at_home(giver->fanout, giver->loop, AT_HOME);
+    struct giver *giver = CONTAINER_OF(work, struct giver, go);
+    fanout_local_attempts(giver->fanout, giver->loop, AT_HOME);
     give_all(giver);
 }
 
@@ -183,7 +183,7 @@ static void each_attempt_ends_once_with_its_own_result(void **state)
         loop_post(loops[i], &givers[i].go);
     for (unsigned i = 0; i < LOOPS; i++)
         sem_wait(&all_ended);
-    assert_int_equal(fanout_away(fanout), 0);
+    assert_int_equal(fanout_dispatched(fanout), 0);
     fanout_destroy(&fanout);
     for (unsigned i = 0; i < LOOPS; i++)
         loop_stop(loops[i]);

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "agent_fixture.h"
-#include "base/json.h"
-#include "base/json_schema.h"
+#include "json/json.h"
+#include "json/schema.h"
 
 #define FULL                                                                                                           \
     "{ // everything\n"                                                                                                \

@@ -155,7 +155,7 @@ static const struct wrong nodes[] = {
      "give a cache to nodes within"},
 };
 
-static const struct wrong arrows[] = {
+static const struct wrong edges[] = {
     {NOOP("\"on\": {\"done\": \"nn\"}"), 4, 30, "there is no node 'nn'; did you mean 'end'?"},
     {NOOP("\"on\": {\"done\": \"elsewhere\"}"), 4, 30,
      "there is no node 'elsewhere' in 'a'; add it, or lead to \"end\""},
@@ -164,7 +164,7 @@ static const struct wrong arrows[] = {
     {NOOP("\"on\": {\"done\": [\"end\"]}"), 4, 39, "\"end\" cannot stand in a list"},
     {NOOP("\"on\": {}"), 4, 23, "\"on\" must be an object of 1 to 100 outcomes"},
     {NOOP("\"on\": {\"doen\": \"end\"}"), 4, 30, "noop has no outcome 'doen'; did you mean 'done'?"},
-    {NOOP("\"on\": {\"failed\": \"end\"}"), 4, 23, "the node 'n' has no arrow for the outcome 'done' of noop"},
+    {NOOP("\"on\": {\"failed\": \"end\"}"), 4, 23, "the node 'n' has no edge for the outcome 'done' of noop"},
     {REMOTE("\"on\": {\"a b\": \"end\"}"), 4, 50, "'a b' is no name for an outcome"},
     {NODES("\"answer\": {\"kind\": \"noop\", \"on\": {\"done\": \"anwser\"}}"), 4, 35,
      "there is no node 'anwser'; did you mean 'answer'?"},
@@ -298,7 +298,7 @@ static void a_wrong_node_is_refused_with_its_place(void **state)
 
 static void a_way_that_leads_nowhere_or_round_is_refused(void **state)
 {
-    refuse(arrows, COUNT(arrows));
+    refuse(edges, COUNT(edges));
 }
 
 static void a_kind_looks_at_what_it_is_given(void **state)

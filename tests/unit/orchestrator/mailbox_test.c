@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LETTER_MAX 65536
-#define HEAD_SIZE  4
+#define DATAGRAM_MAX 65536
+#define HEAD_SIZE    4
 
 struct post {
     struct loop *writer, *reader;
     struct mailbox *mailbox;
-    struct line *line;
-    unsigned letters, received, wrong;
+    struct mail_connection *connection;
+    unsigned datagrams, received, wrong;
     size_t bytes;
 };
 
@@ -26,10 +26,10 @@ struct post {
 static void received(void *data, struct mail *mail)
 {
     struct post *post = data;
-    const uint8_t *head = mail_take(mail, HEAD_SIZE), *bytes;
+    const uint8_t *header = mail_take(mail, HEAD_SIZE), *bytes;
     size_t size;
-    assert_non_null(head);
-    post->wrong += head[0] != 7 || head[1] != (uint8_t)post->letters++;
+    assert_non_null(header);
+    post->wrong += header[0] != 7 || header[1] != (uint8_t)post->datagrams++;
     while ((bytes = mail_next(mail, &size))) {
         uint32_t number;
         assert_true(size >= sizeof number);
@@ -41,20 +41,20 @@ static void received(void *data, struct mail *mail)
     mail_free(mail);
 }
 
-static void stamp(void *data, uint32_t number, uint8_t *head)
+static void stamp(void *data, uint32_t number, uint8_t *header)
 {
-    head[0] = (uint8_t)(uintptr_t)data;
-    head[1] = (uint8_t)number;
+    header[0] = (uint8_t)(uintptr_t)data;
+    header[1] = (uint8_t)number;
 }
 
-static struct line *open_line(struct loop *loop, const char *address, struct status *st)
+static struct mail_connection *open_connection(struct loop *loop, const char *address, struct status *st)
 {
-    struct line_options options = {.address = address,
-                                   .letter_max = LETTER_MAX,
-                                   .head_size = HEAD_SIZE,
-                                   .stamp = stamp,
-                                   .data = (void *)(uintptr_t)7};
-    return line_open(loop, &options, st);
+    struct mail_connection_options options = {.address = address,
+                                              .datagram_max = DATAGRAM_MAX,
+                                              .header_size = HEAD_SIZE,
+                                              .stamp = stamp,
+                                              .data = (void *)(uintptr_t)7};
+    return mail_connection_open(loop, &options, st);
 }
 
 static struct post post_open(void)
@@ -64,9 +64,9 @@ static struct post post_open(void)
     struct status st = {0};
     struct post post = {.writer = loop_create(0), .reader = loop_create(1)};
     snprintf(address, sizeof address, "inproc://test.%u", serial++);
-    post.mailbox = mailbox_open(address, NULL, LETTER_MAX, &st);
-    post.line = open_line(post.writer, address, &st);
-    if (!post.mailbox || !post.line)
+    post.mailbox = mailbox_open(address, NULL, DATAGRAM_MAX, &st);
+    post.connection = open_connection(post.writer, address, &st);
+    if (!post.mailbox || !post.connection)
         fail_msg("%s", st.text);
     return post;
 }
@@ -74,14 +74,14 @@ static struct post post_open(void)
 static void attend(struct post *post)
 {
     loop_enter(post->reader);
-    assert_true(mailbox_attend(post->mailbox, post->reader, received, post));
+    assert_true(mailbox_attach(post->mailbox, post->reader, received, post));
     loop_leave(post->reader);
 }
 
 static void post_close(struct post *post)
 {
     loop_enter(post->writer);
-    line_close(&post->line);
+    mail_connection_close(&post->connection);
     loop_leave(post->writer);
     loop_enter(post->reader);
     mailbox_leave(&post->mailbox);
@@ -92,7 +92,7 @@ static void post_close(struct post *post)
 
 static void write_one(struct post *post, uint32_t number, size_t size)
 {
-    uint8_t *bytes = line_reserve(post->line, size);
+    uint8_t *bytes = mail_connection_reserve(post->connection, size);
     assert_non_null(bytes);
     memset(bytes, (int)(number & 0xff), size);
     memcpy(bytes, &number, sizeof number);
@@ -112,7 +112,7 @@ static void read_until(struct post *post, unsigned count)
 
 static void messages_arrive_in_their_order_whatever_their_size(void **state)
 {
-    static const size_t sizes[] = {5, 100, 4000, 60000, 6, LETTER_MAX - 8};
+    static const size_t sizes[] = {5, 100, 4000, 60000, 6, DATAGRAM_MAX - 8};
     struct post post = post_open();
     uint32_t number = 0;
     attend(&post);
@@ -123,7 +123,7 @@ static void messages_arrive_in_their_order_whatever_their_size(void **state)
         loop_leave(post.writer);
     }
     read_until(&post, number);
-    assert_int_equal(line_waiting(post.line), 0);
+    assert_int_equal(mail_connection_waiting(post.connection), 0);
     post_close(&post);
 }
 
@@ -137,25 +137,25 @@ static void what_is_not_taken_waits_and_is_counted(void **state)
         loop_leave(post.writer);
     }
     loop_step(post.writer, 0);
-    assert_true(line_waiting(post.line) > 1000 * (VISITS - 100));
+    assert_true(mail_connection_waiting(post.connection) > 1000 * (VISITS - 100));
     attend(&post);
     read_until(&post, VISITS);
-    for (int i = 0; i < 1000 && line_waiting(post.line); i++) {
+    for (int i = 0; i < 1000 && mail_connection_waiting(post.connection); i++) {
         loop_step(post.writer, 0);
         usleep(20);
     }
-    assert_int_equal(line_waiting(post.line), 0);
+    assert_int_equal(mail_connection_waiting(post.connection), 0);
     post_close(&post);
 }
 
-static void a_message_larger_than_a_letter_is_refused_before_it_is_written(void **state)
+static void a_message_larger_than_a_datagram_is_refused_before_it_is_written(void **state)
 {
     struct post post = post_open();
     attend(&post);
     loop_enter(post.writer);
-    assert_null(line_reserve(post.line, LETTER_MAX - 7));
-    assert_int_equal(line_waiting(post.line), 0);
-    write_one(&post, 0, LETTER_MAX - 8);
+    assert_null(mail_connection_reserve(post.connection, DATAGRAM_MAX - 7));
+    assert_int_equal(mail_connection_waiting(post.connection), 0);
+    write_one(&post, 0, DATAGRAM_MAX - 8);
     loop_leave(post.writer);
     read_until(&post, 1);
     post_close(&post);
@@ -164,13 +164,13 @@ static void a_message_larger_than_a_letter_is_refused_before_it_is_written(void 
 static void an_address_has_one_mailbox(void **state)
 {
     struct status st = {0};
-    struct mailbox *mailbox = mailbox_open("inproc://test.once", NULL, LETTER_MAX, &st);
+    struct mailbox *mailbox = mailbox_open("inproc://test.once", NULL, DATAGRAM_MAX, &st);
     assert_non_null(mailbox);
-    assert_null(mailbox_open("inproc://test.once", NULL, LETTER_MAX, &st));
+    assert_null(mailbox_open("inproc://test.once", NULL, DATAGRAM_MAX, &st));
     assert_int_equal(st.code, UNAVAILABLE);
     assert_non_null(strstr(st.text, "inproc://test.once"));
     struct loop *loop = loop_create(0);
-    assert_null(open_line(loop, "inproc://test.nobody", &st));
+    assert_null(open_connection(loop, "inproc://test.nobody", &st));
     assert_int_equal(st.code, UNAVAILABLE);
     mailbox_leave(&mailbox);
     loop_destroy(&loop);
@@ -189,16 +189,16 @@ static void a_line_that_could_not_be_opened_leaves_its_socket_to_the_next(void *
 {
     struct status st = {0};
     struct post post = post_open();
-    assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    assert_null(open_connection(post.writer, "inproc://test.nobody", &st));
     uint32_t next = next_socket();
-    assert_null(open_line(post.writer, "tcp://no port", &st));
-    assert_null(open_line(post.writer, "inproc://test.nobody", &st));
+    assert_null(open_connection(post.writer, "tcp://no port", &st));
+    assert_null(open_connection(post.writer, "inproc://test.nobody", &st));
     assert_int_equal(next_socket(), next + 1);
-    struct mailbox *second = mailbox_open("inproc://test.second", NULL, LETTER_MAX, &st);
+    struct mailbox *second = mailbox_open("inproc://test.second", NULL, DATAGRAM_MAX, &st);
     loop_enter(post.writer);
-    line_close(&post.line);
-    post.line = open_line(post.writer, "inproc://test.second", &st);
-    assert_non_null(post.line);
+    mail_connection_close(&post.connection);
+    post.connection = open_connection(post.writer, "inproc://test.second", &st);
+    assert_non_null(post.connection);
     mailbox_leave(&post.mailbox);
     post.mailbox = second;
     write_one(&post, 0, 100);
@@ -246,7 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_in_their_order_whatever_their_size),
         cmocka_unit_test(what_is_not_taken_waits_and_is_counted),
-        cmocka_unit_test(a_message_larger_than_a_letter_is_refused_before_it_is_written),
+        cmocka_unit_test(a_message_larger_than_a_datagram_is_refused_before_it_is_written),
         cmocka_unit_test(an_address_has_one_mailbox),
         cmocka_unit_test(a_line_that_could_not_be_opened_leaves_its_socket_to_the_next),
         cmocka_unit_test(over_tls_there_has_to_be_a_name_to_compare),

@@ -40,7 +40,7 @@ static inline char *current_version(void)
     return version;
 }
 
-static struct question_of_test *last_migrate;
+static struct test_request *last_migrate;
 static inline Renga__V1__MigrateRunResponse *migrate(const char *run, const char *from, const char *to, bool dry)
 {
     Renga__V1__MigrateRunRequest request = RENGA__V1__MIGRATE_RUN_REQUEST__INIT;

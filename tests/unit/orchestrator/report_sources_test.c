@@ -1,7 +1,7 @@
 /* Reports that code composes of the sources, without a model. */
 #include "report_fixture.h"
 
-#include "words/nothing.h"
+#include "words/no_results.h"
 
 static void sources_alone_become_five_parts(void **state)
 {

@@ -12,12 +12,12 @@ static char *start_exit(const char *input, Renga__V1__OnBusy on_busy)
     char *id = ids[next++ % 8];
     Renga__V1__StartRunRequest request = request_at("", input, on_busy);
     request.durability = RENGA__V1__DURABILITY__DURABILITY_EXIT;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__StartRunResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    Renga__V1__StartRunResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
     snprintf(id, 64, "%s", response->run->run_id);
-    ask_end(question);
+    ask_end(sent);
     return id;
 }
 
@@ -153,21 +153,21 @@ static void changes_by_hand_and_forks_take_the_state_before_an_undone_run(void *
     Renga__V1__ForkThreadRequest fork = RENGA__V1__FORK_THREAD_REQUEST__INIT;
     fork.thread_id = (char *)(uintptr_t) "t";
     fork.new_thread_id = (char *)(uintptr_t) "u";
-    struct question_of_test *question = ask_runner(&stage, &fork);
-    Renga__V1__ForkThreadResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &fork);
+    Renga__V1__ForkThreadResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
-    ask_end(question);
+    ask_end(sent);
     assert_string_equal(state_of("u"), BEFORE);
 
     Renga__V1__UpdateStateRequest update = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
     update.thread_id = (char *)(uintptr_t) "t";
     update.expected_checkpoint_id = before;
     update.update_json = (char *)(uintptr_t) "{\"n\":7}";
-    question = ask_runner(&stage, &update);
-    if (!answer_of(question))
+    sent = ask_runner(&stage, &update);
+    if (!answer_of(sent))
         fail_msg("%s", last_status.text);
-    ask_end(question);
+    ask_end(sent);
     assert_state("{\"log\":[\"0\",\"a\"],\"n\":7}");
     stage_clear(&stage);
 }
@@ -238,11 +238,11 @@ static char *start_pruned(const char *input)
     one.max_checkpoints = 1;
     request.retention = &one;
     request.durability = RENGA__V1__DURABILITY__DURABILITY_EXIT;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__StartRunResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    Renga__V1__StartRunResponse *response = answer_of(sent);
     assert_non_null(response);
     snprintf(id, sizeof id, "%s", response->run->run_id);
-    ask_end(question);
+    ask_end(sent);
     return id;
 }
 

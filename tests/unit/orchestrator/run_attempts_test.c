@@ -91,8 +91,8 @@ static void a_snapshot_keeps_the_number_of_what_was_at_work(void **state)
     stage_clear(&stage);
 }
 
-/* Another state stands there, so a result that was kept under the old key is not the result of this. */
-static void a_node_that_is_due_by_hand_has_a_key_of_its_own(void **state)
+/* Another state is there, so a result that was kept under the old key is not the result of this. */
+static void a_node_that_is_activated_by_hand_has_a_key_of_its_own(void **state)
 {
     Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
     stage_set(&stage, "\"start\": \"s\", \"nodes\": {\"s\": {\"kind\": \"noop\", \"on\": {\"done\": \"n\"}}, "
@@ -118,7 +118,7 @@ int main(void)
         cmocka_unit_test(an_attempt_that_was_cancelled_keeps_its_number),
         cmocka_unit_test(an_attempt_within_a_branch_that_was_cancelled_keeps_its_number),
         cmocka_unit_test(a_snapshot_keeps_the_number_of_what_was_at_work),
-        cmocka_unit_test(a_node_that_is_due_by_hand_has_a_key_of_its_own),
+        cmocka_unit_test(a_node_that_is_activated_by_hand_has_a_key_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void answer_with_usage(struct script_call *call)
 static Renga__V1__Run *run_with(const char *input, bool bypass, const char *configuration)
 {
     static unsigned next;
-    static struct question_of_test *last;
+    static struct test_request *last;
     char thread[16];
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     request.wait = true;

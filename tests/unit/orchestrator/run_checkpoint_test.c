@@ -52,10 +52,10 @@ static void a_rollback_outlives_a_crash(void **state)
     go_through("{\"log\":[\"0\"]}");
     start(&stage, "t", "{\"log\":[\"1\"]}");
     Renga__V1__StartRunRequest request = request_at("", "{\"log\":[\"2\"]}", ROLLBACK);
-    struct question_of_test *question = send_to_runner(&stage, &request.base, false);
+    struct test_request *sent = send_to_runner(&stage, &request.base, false);
     store_settle(stage.store); /* accepted; what it begins on has not been read */
     restart();
-    ask_end(question);
+    ask_end(sent);
     state_of("t");
     end_b();
     assert_state("{\"log\":[\"0\",\"a\",\"2\",\"a\"],\"n\":0}");
@@ -135,12 +135,12 @@ static void the_next_begins_where_one_in_the_queue_cannot(void **state)
 
 /* ---- while it is being read -------------------------------------------------------------------------------------- */
 
-/* The log has been asked for what stood at a checkpoint, and has not answered yet. */
-static struct question_of_test *send_and_stop_short(const void *request, bool drawn)
+/* The log has been asked for the state of a checkpoint, and has not answered yet. */
+static struct test_request *send_and_stop_short(const void *request, bool drawn)
 {
-    struct question_of_test *question = send_to_runner(&stage, request, drawn);
-    assert_int_equal(question->answers, 0);
-    return question;
+    struct test_request *sent = send_to_runner(&stage, request, drawn);
+    assert_int_equal(sent->answers, 0);
+    return sent;
 }
 
 static void a_caller_may_leave_while_its_run_looks_where_it_begins(void **state)
@@ -151,13 +151,13 @@ static void a_caller_may_leave_while_its_run_looks_where_it_begins(void **state)
     go_through("{\"log\":[\"1\"]}");
     Renga__V1__StartRunRequest request = request_at(before, "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
     request.wait = request.cancel_on_disconnect = true;
-    struct question_of_test *question = send_and_stop_short(&request, false);
+    struct test_request *sent = send_and_stop_short(&request, false);
     loop_enter(stage.loop);
-    runner_forget(&question->errand);
+    runner_abandon(&sent->request);
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
-    assert_null(answer_of(question));
-    ask_end(question);
+    assert_null(answer_of(sent));
+    ask_end(sent);
     assert_state("{\"log\":[\"a\",\"1\",\"a\"],\"n\":0}");
     go_through("{\"log\":[\"2\"]}");
     assert_state("{\"log\":[\"a\",\"1\",\"a\",\"2\",\"a\"],\"n\":0}");
@@ -173,13 +173,13 @@ static void a_thread_that_goes_on_while_it_is_copied_is_not_copied(void **state)
         Renga__V1__CopyThreadRequest copy = RENGA__V1__COPY_THREAD_REQUEST__INIT;
         copy.thread_id = (char *)(uintptr_t) "t";
         copy.new_thread_id = name;
-        struct question_of_test *copied = send_and_stop_short(&copy, true);
+        struct test_request *copied = send_and_stop_short(&copy, true);
         for (int i = 0; i < steps; i++) {
             store_settle(stage.store);
             loop_step(stage.loop, 0);
         }
         Renga__V1__StartRunRequest request = request_at("", "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
-        struct question_of_test *begun = send_to_runner(&stage, &request, false);
+        struct test_request *begun = send_to_runner(&stage, &request, false);
         store_settle(stage.store);
         stage_settle(&stage, 0);
         end_b();
@@ -218,16 +218,15 @@ static void what_is_being_read_when_the_server_ends_is_answered(void **state)
         update.checkpoint_id = before;
         begin = request_at(before, "", RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
         begin.wait = true;
-        struct question_of_test *question =
-            send_and_stop_short(requests[i], i < 2); /* their new thread is known to be none */
+        struct test_request *sent = send_and_stop_short(requests[i], i < 2); /* their new thread is known to be none */
         loop_enter(stage.loop);
         runner_drain(stage.runner, 0, drained, &ends);
         loop_leave(stage.loop);
         stage_settle(&stage, 1000);
         assert_int_equal(ends, 1);
-        assert_null(answer_of(question));
+        assert_null(answer_of(sent));
         assert_int_equal(last_status.code, UNAVAILABLE);
-        ask_end(question);
+        ask_end(sent);
         stage_clear(&stage);
     }
 }

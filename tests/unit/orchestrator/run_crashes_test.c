@@ -1,7 +1,7 @@
 /* Runs with owners that die again and again, on a store that is one orchestrator's alone, and on one that two share. */
 #include "unit.h"
 
-#include "owner_fixture.h"
+#include "ownership_fixture.h"
 
 #define NODE          LOG "\"start\": \"n\", \"nodes\": {\"n\": {" S "}}"
 #define CRASHED       RENGA__V1__STOP_REASON__STOP_REASON_OWNER_CRASHED

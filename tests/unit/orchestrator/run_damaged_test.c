@@ -35,7 +35,7 @@ static void ask_for_changes(void)
 static size_t losses, left_out;
 
 /* `believed`: a change in a row without a checksum; then only the others have to be right. */
-static void damaged_look_around(size_t row, bool believed, const char *how)
+static void damaged_read_all(size_t row, bool believed, const char *how)
 {
     static struct heard heard;
     const char *name = row_name(rows[row].key, told_row);
@@ -61,18 +61,18 @@ static void damaged_look_around(size_t row, bool believed, const char *how)
     script_count = 0;
 }
 
-static void damaged_look_again(size_t row, bool believed, const char *how)
+static void damaged_read_again(size_t row, bool believed, const char *how)
 {
     stage_run(&stage);
     stage_settle(&stage, 0);
-    damaged_look_around(row, believed, how);
+    damaged_read_all(row, believed, how);
     stage_end(&stage);
 }
 
 static void damaged_change_row(size_t row, struct store_bytes value, bool believed, const char *how)
 {
     write_rows(row, value);
-    damaged_look_again(row, believed, how);
+    damaged_read_again(row, believed, how);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static void a_row_whose_value_is_gone_costs_no_other(void **state)
             continue;
         write_rows(row_count, (struct store_bytes){"", 0});
         lose_value(stage.url, rows[row].key);
-        damaged_look_again(row, !is_sealed(row) && kind_of_row(row) != 'D', "without its value");
+        damaged_read_again(row, !is_sealed(row) && kind_of_row(row) != 'D', "without its value");
     }
     assert_true(losses > 10);
     write_rows(row_count, (struct store_bytes){"", 0});
@@ -217,9 +217,9 @@ static void rows_without_checksums_are_read(void **state)
         struct store_bytes *value = &rows[row].value;
         size_t names = kind_of_row(row) == 'D' ? value->size - 4 : 0; /* two names, each with its NUL */
         if (is_sealed(row)) {
-            assert_int_equal(store_seal_read(rows[row].key, *value, 0), STORE_SEAL_WHOLE);
-            memmove((char *)(uintptr_t)value->bytes, (const char *)value->bytes + STORE_SEAL_BYTES,
-                    value->size -= STORE_SEAL_BYTES);
+            assert_int_equal(store_checksum_read(rows[row].key, *value, 0), STORE_CHECKSUM_VALID);
+            memmove((char *)(uintptr_t)value->bytes, (const char *)value->bytes + STORE_CHECKSUM_BYTES,
+                    value->size -= STORE_CHECKSUM_BYTES);
         }
         value->size = names ? names : value->size;
     }

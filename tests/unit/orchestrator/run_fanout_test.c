@@ -3,12 +3,12 @@
 
 #include "runner_fixture.h"
 
-#include "run/run_priv.h"
+#include "thread/run_priv.h"
 
 static struct stage stage;
 
-#define BRANCHES 12 /* FANOUT_HOME_FIRST stay, the others go */
-#define AWAY     (BRANCHES - FANOUT_HOME_FIRST)
+#define BRANCHES 12 /* FANOUT_LOCAL_FIRST stay, the others go */
+#define AWAY     (BRANCHES - FANOUT_LOCAL_FIRST)
 
 static const char *open_terms = ""; /* of the graph */
 
@@ -103,16 +103,16 @@ static void an_attempt_is_told_the_same_in_either_loop(void **state)
     stage_clear(&stage);
 }
 
-static void what_is_alone_stays_at_home(void **state)
+static void a_single_attempt_stays_in_its_loop(void **state)
 {
     stage_shares = true;
     stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {\"kind\": \"script\"}}");
-    for (int i = 0; i < 2 * FANOUT_HOME_FIRST; i++) {
+    for (int i = 0; i < 2 * FANOUT_LOCAL_FIRST; i++) {
         char thread[8];
         snprintf(thread, sizeof thread, "t%d", i);
         start(&stage, thread, "");
     }
-    assert_int_equal(calls_in(stage.loop), 2 * FANOUT_HOME_FIRST);
+    assert_int_equal(calls_in(stage.loop), 2 * FANOUT_LOCAL_FIRST);
     stage_clear(&stage);
 }
 
@@ -126,7 +126,7 @@ static void a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropp
     for (size_t i = 0; i < script_count; i++)
         if (script_calls[i].loop == stage.worker)
             snprintf(keys[count++], sizeof keys[0], "%s", script_calls[i].key);
-    STAGE_AWAIT_BEATS(&stage, script_count == BRANCHES + AWAY); /* a late letter of the worker may put it off */
+    STAGE_AWAIT_BEATS(&stage, script_count == BRANCHES + AWAY); /* a late datagram of the worker may put it off */
     for (size_t i = 0; i < AWAY; i++) {
         const struct script_call *again = &script_calls[BRANCHES + i];
         assert_ptr_equal(again->loop, stage.loop);
@@ -143,7 +143,7 @@ static void a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropp
         loop_leave(stage.worker);
     }
     stage.frozen = false;
-    STAGE_AWAIT(&stage, fanout_away(stage.fanout) == 0);
+    STAGE_AWAIT(&stage, fanout_dispatched(stage.fanout) == 0);
     usleep(20000);
     stage_settle(&stage, 0);
     answer_all();
@@ -169,9 +169,10 @@ static void a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take(v
 {
     open_branches("");
     char *run = start_branches();
-    for (int i = 0; i < 4 * FANOUT_SILENCE_MS / FANOUT_BEAT_MS; i++) {
+    for (int i = 0; i < 4 * FANOUT_PEER_TIMEOUT_MS / FANOUT_BEAT_MS; i++) {
         stage_settle(&stage, FANOUT_BEAT_MS);
-        STAGE_AWAIT(&stage, stage_peer(&stage)->silent <= 1); /* the first beat of the worker may be a step later */
+        STAGE_AWAIT(&stage,
+                    stage_peer(&stage)->missed_beats <= 1); /* the first beat of the worker may be a step later */
     }
     assert_int_equal(script_count, BRANCHES);
     assert_int_equal(calls_in(stage.worker), AWAY);
@@ -219,7 +220,7 @@ static void signs_of_life_from_elsewhere_keep_a_run_from_its_idle_timeout(void *
     while (calls_in(stage.loop))
         answer(call_in(stage.loop), "{\"x\": 1}");
     struct script_call *call = call_in(stage.worker);
-    const struct timer *idle = &home_find_run(&stage.runner->homes[0], stage_tenant, run)->idle_limit;
+    const struct timer *idle = &shard_find_run(&stage.runner->shards[0], stage_tenant, run)->idle_limit;
     for (int i = 0; i < 8; i++) {
         loop_enter(stage.worker);
         task_alive(call->task);
@@ -279,7 +280,7 @@ static void a_failure_elsewhere_is_tried_again_as_the_document_says(void **state
     loop_enter(stage.worker);
     script_break(breaks, UNAVAILABLE, "not now");
     loop_leave(stage.worker);
-    STAGE_AWAIT(&stage, stage_peer(&stage)->away == AWAY - 1);
+    STAGE_AWAIT(&stage, stage_peer(&stage)->dispatched == AWAY - 1);
     for (int i = 0; i < 10 && script_count == BRANCHES; i++)
         stage_settle(&stage, 1);
     STAGE_AWAIT(&stage, script_count > BRANCHES);
@@ -313,7 +314,7 @@ static void a_result_larger_than_may_travel_fails_its_node_and_says_so(void **st
     stage_clear(&stage);
 }
 
-static void a_state_larger_than_may_travel_stays_at_home(void **state)
+static void a_state_larger_than_may_travel_stays_in_its_loop(void **state)
 {
     stage_message_max = 16384;
     open_branches("");
@@ -347,8 +348,8 @@ static void five_thousand_branches_end_once_each(void **state)
     char *run = start(&stage, "t", input);
     size_t elsewhere = 0;
     for (size_t next = 0; next < MANY; next++) {
-        if (next % 32 == 0) /* its letters have come, so that it has its turn */
-            STAGE_AWAIT(&stage, stage_peer(&stage)->away == calls_in(stage.worker));
+        if (next % 32 == 0) /* its datagrams have come, so that it has its turn */
+            STAGE_AWAIT(&stage, stage_peer(&stage)->dispatched == calls_in(stage.worker));
         STAGE_AWAIT(&stage, script_count > next);
         elsewhere += script_calls[next].loop == stage.worker;
         struct script_call *call = &script_calls[next];
@@ -370,7 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_stand_in_the_order_of_the_items_whichever_loop_made_them),
         cmocka_unit_test(an_attempt_is_told_the_same_in_either_loop),
-        cmocka_unit_test(what_is_alone_stays_at_home),
+        cmocka_unit_test(a_single_attempt_stays_in_its_loop),
         cmocka_unit_test(a_silent_loop_has_its_attempts_taken_over_and_its_late_results_dropped),
         cmocka_unit_test(taking_over_costs_no_try),
         cmocka_unit_test(a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take),
@@ -380,7 +381,7 @@ int main(void)
         cmocka_unit_test(a_question_asked_elsewhere_is_answered_and_its_node_runs_again),
         cmocka_unit_test(a_failure_elsewhere_is_tried_again_as_the_document_says),
         cmocka_unit_test(a_result_larger_than_may_travel_fails_its_node_and_says_so),
-        cmocka_unit_test(a_state_larger_than_may_travel_stays_at_home),
+        cmocka_unit_test(a_state_larger_than_may_travel_stays_in_its_loop),
         cmocka_unit_test(five_thousand_branches_end_once_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

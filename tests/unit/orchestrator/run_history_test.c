@@ -28,15 +28,15 @@ static struct checkpoints checkpoints_of(const char *thread, const char *ancesto
         request.ancestors_of = (char *)(uintptr_t)ancestors_of;
         request.page_size = page;
         request.page_token = token;
-        struct question_of_test *question = ask_runner(&stage, &request);
-        Renga__V1__ListCheckpointsResponse *response = answer_of(question);
+        struct test_request *sent = ask_runner(&stage, &request);
+        Renga__V1__ListCheckpointsResponse *response = answer_of(sent);
         assert_non_null(response);
         for (size_t i = 0; i < response->n_checkpoints; i++) {
             snprintf(all.ids[all.count], 64, "%s", response->checkpoints[i]->checkpoint_id);
             snprintf(all.parents[all.count++], 64, "%s", response->checkpoints[i]->parent_checkpoint_id);
         }
         snprintf(token, sizeof token, "%s", response->next_page_token);
-        ask_end(question);
+        ask_end(sent);
     } while (*token);
     return all;
 }
@@ -45,12 +45,12 @@ static void start_at(const char *thread, const char *checkpoint, const char *inp
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     request.checkpoint_id = (char *)(uintptr_t)checkpoint;
-    struct question_of_test *question = start_with(&stage, &request, thread, input);
-    Renga__V1__StartRunResponse *response = answer_of(question);
+    struct test_request *sent = start_with(&stage, &request, thread, input);
+    Renga__V1__StartRunResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
     snprintf(run, 64, "%s", response->run->run_id);
-    ask_end(question);
+    ask_end(sent);
 }
 
 static void the_state_is_there_at_every_checkpoint(void **state)
@@ -73,13 +73,13 @@ static void the_state_is_there_at_every_checkpoint(void **state)
     stage_clear(&stage);
 }
 
-static void a_replay_runs_what_was_due_and_leaves_the_old_checkpoints(void **state)
+static void a_replay_runs_the_activated_nodes_and_leaves_the_old_checkpoints(void **state)
 {
     char run[64];
     stage_set(&stage, ABC);
     start(&stage, "t", "");
     struct checkpoints before = checkpoints_of("t", "", 0);
-    start_at("t", before.ids[2], "", run); /* after a: b and c are due */
+    start_at("t", before.ids[2], "", run); /* after a: b and c are activated */
     assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
     assert_int_equal(get(&stage, run)->step, 2);
     struct checkpoints after = checkpoints_of("t", "", 2);
@@ -107,25 +107,25 @@ static void two_forks_go_their_own_ways(void **state)
         request.checkpoint_id = all.ids[2 - i];
         snprintf(name, sizeof name, "f%d", i);
         request.new_thread_id = name;
-        struct question_of_test *question = ask_runner(&stage, &request);
-        Renga__V1__ForkThreadResponse *response = answer_of(question);
+        struct test_request *sent = ask_runner(&stage, &request);
+        Renga__V1__ForkThreadResponse *response = answer_of(sent);
         if (!response)
             fail_msg("%s", last_status.text);
         snprintf(head, sizeof head, "%s", response->thread->checkpoint_id);
-        ask_end(question);
+        ask_end(sent);
         assert_string_equal(get_state(&stage, name, ""), i ? "{\"log\":[\"a\",\"b\"]}" : "{\"log\":[\"a\"]}");
         start_at(name, head, "", run);
         assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
-        question = ask_runner(&stage, &request);
-        assert_null(answer_of(question));
+        sent = ask_runner(&stage, &request);
+        assert_null(answer_of(sent));
         assert_int_equal(last_status.code, ALREADY_EXISTS);
-        ask_end(question);
+        ask_end(sent);
     }
     assert_int_equal(checkpoints_of("t", "", 0).count, 4);
     stage_clear(&stage);
 }
 
-static void a_change_by_hand_decides_what_is_due(void **state)
+static void a_change_by_hand_decides_what_is_activated(void **state)
 {
     char run[64];
     stage_set(&stage, ABC);
@@ -137,14 +137,14 @@ static void a_change_by_hand_decides_what_is_due(void **state)
     request.update_json = (char *)(uintptr_t) "{\"x\":\"by hand\"}";
     request.clear_fields = clear;
     request.n_clear_fields = 1;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__UpdateStateResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    Renga__V1__UpdateStateResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
     assert_string_equal(get_state(&stage, "t", ""), "{\"log\":[],\"x\":\"by hand\"}");
     start_at("t", response->checkpoint->checkpoint_id, "", run);
     assert_run(&stage, run, SUCCEEDED, "{\"log\":[\"c\"],\"x\":\"by hand\"}");
-    ask_end(question);
+    ask_end(sent);
     stage_clear(&stage);
 }
 
@@ -155,33 +155,33 @@ static void a_deleted_thread_is_gone_with_its_runs(void **state)
     stage_set(&stage, ABC);
     char *run = start(&stage, "t", "");
     char *other = start(&stage, "u", "");
-    struct question_of_test *question = ask_runner(&stage, &list);
-    Renga__V1__ListRunsResponse *runs = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &list);
+    Renga__V1__ListRunsResponse *runs = answer_of(sent);
     assert_int_equal(runs->n_runs, 2);
-    ask_end(question);
+    ask_end(sent);
     Renga__V1__DeleteThreadRequest request = RENGA__V1__DELETE_THREAD_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t) "t";
     for (int i = 0; i < 2; i++) {
-        question = ask_runner(&stage, &request);
-        Renga__V1__DeleteThreadResponse *response = answer_of(question);
+        sent = ask_runner(&stage, &request);
+        Renga__V1__DeleteThreadResponse *response = answer_of(sent);
         if (!response)
             fail_msg("%s", last_status.text);
         assert_int_equal(response->deleted, !i);
-        ask_end(question);
+        ask_end(sent);
     }
     assert_null(get(&stage, run));
     assert_int_equal(last_status.code, NOT_FOUND);
     assert_contains(get_state(&stage, "t", ""), "no thread");
-    question = ask_runner(&stage, &list);
-    runs = answer_of(question);
+    sent = ask_runner(&stage, &list);
+    runs = answer_of(sent);
     assert_int_equal(runs->n_runs, 1);
     assert_string_equal(runs->runs[0]->run_id, other);
-    ask_end(question);
-    question = ask_runner(&stage, &threads);
-    Renga__V1__ListThreadsResponse *found = answer_of(question);
+    ask_end(sent);
+    sent = ask_runner(&stage, &threads);
+    Renga__V1__ListThreadsResponse *found = answer_of(sent);
     assert_int_equal(found->n_threads, 1);
     assert_string_equal(found->threads[0]->thread_id, "u");
-    ask_end(question);
+    ask_end(sent);
     assert_run(&stage, start(&stage, "t", ""), SUCCEEDED, "{\"log\":[\"a\",\"b\",\"c\"]}");
     stage_clear(&stage);
 }
@@ -328,9 +328,9 @@ int main(void)
     clock_stop();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_state_is_there_at_every_checkpoint),
-        cmocka_unit_test(a_replay_runs_what_was_due_and_leaves_the_old_checkpoints),
+        cmocka_unit_test(a_replay_runs_the_activated_nodes_and_leaves_the_old_checkpoints),
         cmocka_unit_test(two_forks_go_their_own_ways),
-        cmocka_unit_test(a_change_by_hand_decides_what_is_due),
+        cmocka_unit_test(a_change_by_hand_decides_what_is_activated),
         cmocka_unit_test(a_deleted_thread_is_gone_with_its_runs),
         cmocka_unit_test(a_watcher_sees_everything_in_its_order_once),
         cmocka_unit_test(a_paused_watcher_goes_on_where_it_was),

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "checkpoint_fixture.h"
-#include "run/run_priv.h"
+#include "thread/run_priv.h"
 
 #define LARGE ((size_t)3000000) /* bytes of one field, near the most that one may have */
 
@@ -22,12 +22,12 @@ static int64_t count_of(const char *thread)
     request.thread_id = (char *)(uintptr_t)thread;
     request.fields = fields;
     request.n_fields = 1;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    Renga__V1__GetStateResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s", last_status.text);
     sscanf(response->state_json, "{\"n\":%lld}", &n);
-    ask_end(question);
+    ask_end(sent);
     return n;
 }
 
@@ -43,9 +43,9 @@ static enum status_code forked(const char *from, const char *to)
     Renga__V1__ForkThreadRequest request = RENGA__V1__FORK_THREAD_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t)from;
     request.new_thread_id = (char *)(uintptr_t)to;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    answer_of(question);
-    ask_end(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    answer_of(sent);
+    ask_end(sent);
     return last_status.code;
 }
 
@@ -117,11 +117,11 @@ static void a_start_or_an_update_that_no_record_can_keep_is_refused(void **state
     set_stage(LARGE_AB);
     go_through("{\"n\":1}");
     Renga__V1__StartRunRequest request = request_at("", large, RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
-    struct question_of_test *question = ask_runner(&stage, &request);
-    assert_null(answer_of(question));
+    struct test_request *sent = ask_runner(&stage, &request);
+    assert_null(answer_of(sent));
     assert_int_equal(last_status.code, RESOURCE_EXHAUSTED);
     assert_non_null(strstr(last_status.text, "StartRunRequest has 9000"));
-    ask_end(question);
+    ask_end(sent);
     assert_false(update_at("", large));
     assert_int_equal(last_status.code, RESOURCE_EXHAUSTED);
     assert_count(1);
@@ -133,11 +133,11 @@ static void a_start_or_an_update_that_no_record_can_keep_is_refused(void **state
 
 static enum status_code asked(const void *request)
 {
-    struct question_of_test *question = send_to_runner(&stage, request, false);
-    for (int i = 0; i < 1000 && !question->answers; i++) /* page by page */
+    struct test_request *sent = send_to_runner(&stage, request, false);
+    for (int i = 0; i < 1000 && !sent->answers; i++) /* page by page */
         stage_settle(&stage, 0);
-    answer_of(question);
-    ask_end(question);
+    answer_of(sent);
+    ask_end(sent);
     return last_status.code;
 }
 
@@ -179,9 +179,9 @@ static void empty(void)
     request.thread_id = (char *)(uintptr_t) "t";
     request.clear_fields = fields;
     request.n_clear_fields = 3;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    assert_non_null(answer_of(question));
-    ask_end(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    assert_non_null(answer_of(sent));
+    ask_end(sent);
 }
 
 /* Of the five checkpoints that are kept the first is small, and could be cut at; the second goes back behind it. */
@@ -228,15 +228,15 @@ static void large_threads_at_rest_take_a_bounded_memory(void **state)
     enum { THREADS = 20 };
     char name[16], *large = large_input("xy");
     set_stage(LARGE_AB);
-    const struct home *home = &stage.runner->homes[0];
+    const struct shard *shard = &stage.runner->shards[0];
     for (int i = 0; i < THREADS; i++) {
         snprintf(name, sizeof name, "t%d", i);
         start(&stage, name, large);
         end_b();
         stage_settle(&stage, 0);
-        assert_true(home->idle_bytes <= IDLE_BYTES_MAX);
+        assert_true(shard->idle_bytes <= IDLE_BYTES_MAX);
     }
-    assert_in_range(home->idle_count, 1, IDLE_BYTES_MAX / LARGE / 2);
+    assert_in_range(shard->idle_count, 1, IDLE_BYTES_MAX / LARGE / 2);
     assert_int_equal(count_of("t0"), 1); /* read from the store */
     free(large);
     stage_clear(&stage);

@@ -26,10 +26,10 @@
 
 static void a_waiting_run_goes_on_in_the_new_version(void **state)
 {
-    char run[64], question[64];
+    char run[64], interrupt[64];
     set_stage(OLD);
     snprintf(run, sizeof run, "%s", start(&stage, "t", "{\"log\":[\"begin\"]}"));
-    snprintf(question, sizeof question, "%s", get(&stage, run)->interrupts[0]->interrupt_id);
+    snprintf(interrupt, sizeof interrupt, "%s", get(&stage, run)->interrupts[0]->interrupt_id);
     write_version(NEW);
     Renga__V1__MigrateRunResponse *response = migrate(run, "ask", "person", true);
     assert_int_equal(response->n_problems, 0);
@@ -37,11 +37,11 @@ static void a_waiting_run_goes_on_in_the_new_version(void **state)
     response = migrate(run, "ask", "person", false);
     assert_string_equal(response->run->graph_version, current_version());
     assert_int_equal(response->run->state, WAITING);
-    assert_string_equal(get(&stage, run)->interrupts[0]->interrupt_id, question);
+    assert_string_equal(get(&stage, run)->interrupts[0]->interrupt_id, interrupt);
     restart();
-    assert_string_equal(get(&stage, run)->interrupts[0]->interrupt_id, question);
+    assert_string_equal(get(&stage, run)->interrupts[0]->interrupt_id, interrupt);
     assert_string_equal(get(&stage, run)->interrupts[0]->node, "person");
-    assert_non_null(resume_by_id(&stage, run, question, "1"));
+    assert_non_null(resume_by_id(&stage, run, interrupt, "1"));
     assert_run(&stage, run, SUCCEEDED, "{\"added\":\"new\",\"x\":1,\"n\":5,\"log\":[\"begin\",\"new\"]}");
     restart();
     assert_run(&stage, run, SUCCEEDED, "{\"added\":\"new\",\"x\":1,\"n\":5,\"log\":[\"begin\",\"new\"]}");
@@ -84,8 +84,8 @@ static void every_checkpoint_has_the_names_of_its_version(void **state)
         request.thread_id = (char *)(uintptr_t) "t";
         request.page_size = 1;
         request.page_token = token;
-        struct question_of_test *question = ask_runner(&stage, &request);
-        Renga__V1__ListCheckpointsResponse *response = answer_of(question);
+        struct test_request *sent = ask_runner(&stage, &request);
+        Renga__V1__ListCheckpointsResponse *response = answer_of(sent);
         assert_int_equal(response->n_checkpoints, 1);
         const Renga__V1__Checkpoint *checkpoint = response->checkpoints[0];
         causes[checkpoint->cause]++;
@@ -101,7 +101,7 @@ static void every_checkpoint_has_the_names_of_its_version(void **state)
         if (pages == 0)
             assert_string_equal(checkpoint->nodes[0], wanted[0]);
         snprintf(token, sizeof token, "%s", response->next_page_token);
-        ask_end(question);
+        ask_end(sent);
         pages++;
     } while (*token);
     assert_int_equal(pages, 4);
@@ -141,22 +141,22 @@ static void a_run_at_work_is_not_moved(void **state)
 
 /* ---- versions ---------------------------------------------------------------------------------------------------- */
 
-static Renga__V1__DescribeAgentResponse *describe(const char *version, struct question_of_test **question)
+static Renga__V1__DescribeAgentResponse *describe(const char *version, struct test_request **sent)
 {
     Renga__V1__DescribeAgentRequest request = RENGA__V1__DESCRIBE_AGENT_REQUEST__INIT;
     request.agent = (char *)(uintptr_t) "a";
     request.graph_version = (char *)(uintptr_t)version;
-    *question = ask_runner(&stage, &request);
-    Renga__V1__DescribeAgentResponse *response = answer_of(*question);
+    *sent = ask_runner(&stage, &request);
+    Renga__V1__DescribeAgentResponse *response = answer_of(*sent);
     if (response)
-        agent_release(stage.house.agents, (*question)->errand.place);
+        agent_release(stage.house.agents, (*sent)->request.place);
     return response;
 }
 
 static void a_version_that_is_on_disk_no_more_is_found_in_the_store(void **state)
 {
     char old[72], run[64];
-    struct question_of_test *question;
+    struct test_request *sent;
     set_stage(OLD);
     snprintf(old, sizeof old, "%s", current_version());
     snprintf(run, sizeof run, "%s", start(&stage, "t", ""));
@@ -165,7 +165,7 @@ static void a_version_that_is_on_disk_no_more_is_found_in_the_store(void **state
     write_version(NEW);
     stage_close(&stage); /* nobody holds it in memory any more */
     stage_open(&stage, url);
-    Renga__V1__DescribeAgentResponse *response = describe("", &question);
+    Renga__V1__DescribeAgentResponse *response = describe("", &sent);
     assert_int_equal(response->n_versions, 2);
     assert_string_equal(response->versions[0]->graph_version, current_version());
     assert_true(response->versions[0]->current);
@@ -173,40 +173,40 @@ static void a_version_that_is_on_disk_no_more_is_found_in_the_store(void **state
     assert_string_equal(response->versions[1]->graph_version, old);
     assert_int_equal(response->versions[1]->open_runs, 2);
     assert_true(response->versions[1]->loaded_ms > 0);
-    ask_end(question);
+    ask_end(sent);
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     request.graph_version = old;
-    question = start_with(&stage, &request, "v", "");
-    Renga__V1__StartRunResponse *started = answer_of(question);
+    sent = start_with(&stage, &request, "v", "");
+    Renga__V1__StartRunResponse *started = answer_of(sent);
     assert_non_null(started);
     assert_string_equal(started->run->graph_version, old);
-    ask_end(question);
-    response = describe(old, &question);
+    ask_end(sent);
+    response = describe(old, &sent);
     assert_int_equal(response->versions[1]->open_runs, 3);
-    ask_end(question);
+    ask_end(sent);
     assert_non_null(migrate(run, "ask", "person", false));
-    response = describe("", &question);
+    response = describe("", &sent);
     assert_int_equal(response->versions[0]->open_runs, 1);
     assert_int_equal(response->versions[1]->open_runs, 2);
-    ask_end(question);
+    ask_end(sent);
     request.graph_version = (char *)(uintptr_t) "0000000000000000000000000000000000000000000000000000000000000000";
-    question = start_with(&stage, &request, "w", "");
-    assert_null(answer_of(question));
+    sent = start_with(&stage, &request, "w", "");
+    assert_null(answer_of(sent));
     assert_int_equal(last_status.code, NOT_FOUND);
-    ask_end(question);
-    assert_null(describe("nonsense", &question));
-    ask_end(question);
+    ask_end(sent);
+    assert_null(describe("nonsense", &sent));
+    ask_end(sent);
     stage_clear(&stage);
 }
 
 static int open_runs(void)
 {
-    struct question_of_test *question;
-    Renga__V1__DescribeAgentResponse *response = describe("", &question);
+    struct test_request *sent;
+    Renga__V1__DescribeAgentResponse *response = describe("", &sent);
     assert_int_equal(response->n_versions, 1);
     assert_string_equal(response->versions[0]->graph_version, current_version());
     int count = (int)response->versions[0]->open_runs;
-    ask_end(question);
+    ask_end(sent);
     return count;
 }
 

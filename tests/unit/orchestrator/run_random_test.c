@@ -59,7 +59,7 @@ static unsigned below(unsigned n)
 /* ---- what was asked ---------------------------------------------------------------------------------------------- */
 
 static struct asked {
-    struct question_of_test *question;
+    struct test_request *sent;
     ProtobufCMessage *request;
 } asked[ASKED_MAX];
 static size_t asked_count;
@@ -68,13 +68,13 @@ static size_t run_count, checkpoint_count;
 
 static void hear(struct asked *one)
 {
-    const struct status *st = &one->question->errand.status;
-    const ProtobufCMessage *response = one->question->errand.response;
+    const struct status *st = &one->sent->request.status;
+    const ProtobufCMessage *response = one->sent->request.response;
     if (st->code == INTERNAL || st->code == DATA_LOSS)
         fail_msg("%s: %s", one->request->descriptor->name, st->text);
     if (response && response->descriptor == &renga__v1__start_run_response__descriptor && run_count < ASKED_MAX)
         snprintf(runs[run_count++], 64, "%s", ((const Renga__V1__StartRunResponse *)response)->run->run_id);
-    ask_end(one->question);
+    ask_end(one->sent);
     free(one->request);
 }
 
@@ -83,7 +83,7 @@ static void hear_all(bool all)
 {
     size_t left = 0;
     for (size_t i = 0; i < asked_count; i++)
-        if (all || asked[i].question->answers)
+        if (all || asked[i].sent->answers)
             hear(&asked[i]);
         else
             asked[left++] = asked[i];
@@ -245,18 +245,18 @@ static void end_one(unsigned how)
 
 /* ---- what is in memory, and what the log gives ------------------------------------------------------------------- */
 
-/* Something stands before or after a node: then nothing begins, nor again what a crash has ended. */
-static bool stands;
+/* The run is paused before or after a node: then nothing begins, nor again what a crash has ended. */
+static bool pauses;
 
-/* What no record is about (branches that are only due) is not told of; what failed in a run at work begins again when
- * that is taken up. */
+/* What no record is about (branches that are only activated) is not told of; what failed in a run at work begins again
+ * when that is taken up. */
 static void tell_state(struct buffer *out, bool *busy)
 {
     static char thread[] = "t";
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = thread;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    const Renga__V1__GetStateResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(&stage, &request);
+    const Renga__V1__GetStateResponse *response = answer_of(sent);
     if (!response && last_status.code != NOT_FOUND)
         fail_msg("%s", last_status.text);
     if (response) {
@@ -275,18 +275,18 @@ static void tell_state(struct buffer *out, bool *busy)
             buffer_printf(out, "due %s/%s[%d] %d\n", due->path, due->node, due->branch, inner ? -1 : node_state);
     }
     for (size_t i = 0; response && i < response->n_interrupts; i++) {
-        stands |= response->interrupts[i]->kind != RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION;
+        pauses |= response->interrupts[i]->kind != RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_QUESTION;
         buffer_printf(out, "interrupt %s %s/%s\n", response->interrupts[i]->interrupt_id, response->interrupts[i]->path,
                       response->interrupts[i]->node);
     }
-    ask_end(question);
+    ask_end(sent);
 }
 
 static char *tell(bool *busy)
 {
     struct buffer out;
     buffer_init(&out, (size_t)1 << 20);
-    *busy = stands = false;
+    *busy = pauses = false;
     tell_state(&out, busy);
     for (size_t i = run_count > RUNS_SEEN ? run_count - RUNS_SEEN : 0; i < run_count; i++) {
         const Renga__V1__Run *run = get(&stage, runs[i]);
@@ -318,7 +318,7 @@ static void compare(void)
         stage_settle(&stage, 0);
     hear_all(false);
     char *in_memory = tell(&busy);
-    if (!busy || (!asked_count && !stands)) {
+    if (!busy || (!asked_count && !pauses)) {
         crash();
         char *in_log = tell(&busy);
         if (strcmp(in_memory, in_log) != 0)

@@ -1,4 +1,4 @@
-/* Runs from their start to their end: steps, arrows, joins, reducers, limits, over a store in memory. */
+/* Runs from their start to their end: steps, edges, joins, reducers, limits, over a store in memory. */
 #include "unit.h"
 
 #include "runner_fixture.h"
@@ -233,15 +233,15 @@ static void no_more_nodes_are_at_work_than_may_be(void **state)
                   LOG "\"start\": [\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}, "
                       "\"c\": {" S "}, \"d\": {" S "}, \"e\": {" S "}, \"f\": {" S "}}");
         request.max_concurrency = most;
-        struct question_of_test *question = start_with(&stage, &request, "t", "");
-        assert_non_null(answer_of(question));
+        struct test_request *sent = start_with(&stage, &request, "t", "");
+        assert_non_null(answer_of(sent));
         for (size_t done = 0; done < 6; done++) {
             assert_true(script_live <= (size_t)most);
             INSIDE(&stage, script_write(&script_calls[done], "", ""));
         }
         assert_int_equal(script_count, 6);
         assert_int_equal(script_peak, most);
-        ask_end(question);
+        ask_end(sent);
         stage_clear(&stage);
     }
 }

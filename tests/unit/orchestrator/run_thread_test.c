@@ -1,14 +1,14 @@
 /* Busy threads, what a restart finds, budgets, and dataflow. */
 #include "unit.h"
 
-#include "run_inner_fixture.h"
+#include "run_subgraph_fixture.h"
 
 /* ---- busy threads -------------------------------------------------------------------------------------------------
  */
 
 static void twenty_runs_on_one_thread_lose_nothing(void **state)
 {
-    struct question_of_test *questions[20];
+    struct test_request *pending[20];
     Renga__V1__StartRunRequest requests[20];
     for (int busy = RENGA__V1__ON_BUSY__ON_BUSY_REJECT; busy <= RENGA__V1__ON_BUSY__ON_BUSY_ENQUEUE; busy++) {
         stage_set(&stage,
@@ -22,15 +22,15 @@ static void twenty_runs_on_one_thread_lose_nothing(void **state)
             requests[i].thread_id = (char *)(uintptr_t) "t";
             requests[i].on_busy = (Renga__V1__OnBusy)busy;
             requests[i].wait = true;
-            questions[i] = question_of_runner(&stage, &requests[i]);
-            runner_run(stage.runner, &questions[i]->errand);
+            pending[i] = request_of_test(&stage, &requests[i]);
+            runner_run(stage.runner, &pending[i]->request);
         }
         loop_leave(stage.loop);
         for (int i = 0; i < 5; i++)
             stage_settle(&stage, 0);
         char last[64];
         for (int i = 0; i < 20; i++) {
-            Renga__V1__StartRunResponse *response = answer_of(questions[i]);
+            Renga__V1__StartRunResponse *response = answer_of(pending[i]);
             done += response && response->run->state == SUCCEEDED;
             if (response)
                 snprintf(last, sizeof last, "{\"n\":%d}", done);
@@ -38,7 +38,7 @@ static void twenty_runs_on_one_thread_lose_nothing(void **state)
                 assert_string_equal(response->run->output_json, last);
             if (!response)
                 assert_string_equal(last_reason, "THREAD_BUSY");
-            ask_end(questions[i]);
+            ask_end(pending[i]);
         }
         assert_true(done == 20 || busy == RENGA__V1__ON_BUSY__ON_BUSY_REJECT);
         char *run = start(&stage, "t", "");
@@ -60,8 +60,8 @@ static void a_busy_thread_is_taken_over_or_rolled_back(void **state)
         assert_run(&stage, zero, SUCCEEDED, "{\"log\":[\"0\",\"a\"]}");
         char *first = start(&stage, "t", "{\"log\":[\"1\"]}");
         request.on_busy = (Renga__V1__OnBusy)busy;
-        struct question_of_test *question = start_with(&stage, &request, "t", "{\"log\":[\"2\"]}");
-        Renga__V1__StartRunResponse *response = answer_of(question);
+        struct test_request *sent = start_with(&stage, &request, "t", "{\"log\":[\"2\"]}");
+        Renga__V1__StartRunResponse *response = answer_of(sent);
         if (!response)
             fail_msg("%s", last_status.text);
         assert_run(&stage, first, STOPPED, "");
@@ -69,12 +69,12 @@ static void a_busy_thread_is_taken_over_or_rolled_back(void **state)
         bool back = busy == RENGA__V1__ON_BUSY__ON_BUSY_ROLLBACK;
         assert_run(&stage, response->run->run_id, SUCCEEDED,
                    back ? "{\"log\":[\"0\",\"a\",\"2\",\"a\"]}" : "{\"log\":[\"0\",\"a\",\"1\",\"a\",\"2\",\"a\"]}");
-        ask_end(question);
+        ask_end(sent);
         stage_clear(&stage);
     }
 }
 
-/* The step that ended is on its way to the disk when its run is stopped, and the next run stands on the same frame. */
+/* The step that ended is on its way to the disk when its run is stopped, and the next run uses the same frame. */
 static void a_run_that_is_stopped_between_two_steps_makes_room_for_the_next(void **state)
 {
     for (int cancels = 0; cancels < 2; cancels++) {
@@ -90,8 +90,8 @@ static void a_run_that_is_stopped_between_two_steps_makes_room_for_the_next(void
         loop_enter(stage.loop);
         script_write(script_find("a", NULL, -1), "", "{\"log\":[\"1\"]}");
         loop_leave(stage.loop);
-        struct question_of_test *started = send_to_runner(&stage, &next, false);
-        struct question_of_test *stopped = cancels ? send_to_runner(&stage, &stop, false) : NULL;
+        struct test_request *started = send_to_runner(&stage, &next, false);
+        struct test_request *stopped = cancels ? send_to_runner(&stage, &stop, false) : NULL;
         stage_settle(&stage, 0);
         Renga__V1__StartRunResponse *response = answer_of(started);
         assert_run(&stage, first, STOPPED, "");
@@ -113,8 +113,8 @@ static void a_repeated_request_gets_the_answer_of_the_first(void **state)
     for (int i = 0; i < 3; i++) {
         Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
         request.request_id = (char *)(uintptr_t) "r1";
-        struct question_of_test *question = start_with(&stage, &request, "", i == 2 ? "{\"log\":[\"x\"]}" : "");
-        Renga__V1__StartRunResponse *response = answer_of(question);
+        struct test_request *sent = start_with(&stage, &request, "", i == 2 ? "{\"log\":[\"x\"]}" : "");
+        Renga__V1__StartRunResponse *response = answer_of(sent);
         if (i == 2) {
             assert_int_equal(last_status.code, INVALID_ARGUMENT);
             assert_string_equal(last_status.field, "request_id");
@@ -124,7 +124,7 @@ static void a_repeated_request_gets_the_answer_of_the_first(void **state)
                 assert_string_equal(response->run->run_id, first);
             snprintf(first, sizeof first, "%s", response->run->run_id);
         }
-        ask_end(question);
+        ask_end(sent);
     }
     assert_int_equal(script_count, 1);
     stage_clear(&stage);
@@ -180,7 +180,7 @@ static void a_run_goes_on_after_a_crash_and_no_committed_step_runs_again(void **
     stage_clear(&stage);
 }
 
-static void questions_and_failures_outlive_a_crash(void **state)
+static void interrupts_and_failures_outlive_a_crash(void **state)
 {
     static const char *const keys[] = {"k"};
     char id[64];
@@ -323,7 +323,7 @@ static void in_dataflow_the_fast_branch_goes_on(void **state)
 }
 
 /* What ends last ends no step of the others: it is kept by itself. */
-static void in_dataflow_questions_and_failures_outlive_a_crash(void **state)
+static void in_dataflow_interrupts_and_failures_outlive_a_crash(void **state)
 {
     static const char *const keys[] = {"k"};
     char id[64];
@@ -349,7 +349,7 @@ static void in_dataflow_questions_and_failures_outlive_a_crash(void **state)
     }
 }
 
-static void in_dataflow_a_snapshot_knows_when_a_node_became_due(void **state)
+static void in_dataflow_a_snapshot_knows_when_a_node_was_activated(void **state)
 {
     char key[64];
     stage_snapshot_every = 1;
@@ -396,7 +396,7 @@ static void in_dataflow_what_ended_behind_a_budget_is_read_again(void **state)
     stage_clear(&stage);
 }
 
-/* Two arrows in two steps: it fails the second time, and ends the first time after that. */
+/* Two edges in two steps: it fails the second time, and ends the first time after that. */
 static void in_dataflow_the_one_that_failed_is_the_one_that_is_tried_again(void **state)
 {
     open_file(LOG "\"mode\": \"dataflow\", \"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S
@@ -428,14 +428,14 @@ int main(void)
         cmocka_unit_test(a_run_that_is_stopped_between_two_steps_makes_room_for_the_next),
         cmocka_unit_test(a_repeated_request_gets_the_answer_of_the_first),
         cmocka_unit_test(a_run_goes_on_after_a_crash_and_no_committed_step_runs_again),
-        cmocka_unit_test(questions_and_failures_outlive_a_crash),
+        cmocka_unit_test(interrupts_and_failures_outlive_a_crash),
         cmocka_unit_test(a_node_that_asks_again_what_has_its_answer_fails),
         cmocka_unit_test(a_long_thread_is_read_from_its_snapshot),
         cmocka_unit_test(a_step_costs_what_it_writes_and_little_more),
         cmocka_unit_test(a_budget_ends_a_run_in_part),
         cmocka_unit_test(in_dataflow_the_fast_branch_goes_on),
-        cmocka_unit_test(in_dataflow_questions_and_failures_outlive_a_crash),
-        cmocka_unit_test(in_dataflow_a_snapshot_knows_when_a_node_became_due),
+        cmocka_unit_test(in_dataflow_interrupts_and_failures_outlive_a_crash),
+        cmocka_unit_test(in_dataflow_a_snapshot_knows_when_a_node_was_activated),
         cmocka_unit_test(in_dataflow_what_ended_behind_a_budget_is_read_again),
         cmocka_unit_test(in_dataflow_the_one_that_failed_is_the_one_that_is_tried_again),
     };

@@ -1,4 +1,4 @@
-/* What stands in memory and in no record: a run goes on without it, or with it, as it does when the log is read again.
+/* What is in memory and in no record: a run goes on without it, or with it, as it does when the log is read again.
  */
 #include "unit.h"
 
@@ -123,10 +123,10 @@ static void write_state(const char *update)
     Renga__V1__UpdateStateRequest request = RENGA__V1__UPDATE_STATE_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t) "t";
     request.update_json = (char *)(uintptr_t)update;
-    struct question_of_test *question = ask_runner(&stage, &request);
-    if (!answer_of(question))
+    struct test_request *sent = ask_runner(&stage, &request);
+    if (!answer_of(sent))
         fail_msg("%s", last_status.text);
-    ask_end(question);
+    ask_end(sent);
 }
 
 static void branches_without_a_record_are_given_the_list_that_was_written_by_hand(void **state)
@@ -152,7 +152,7 @@ static void branches_without_a_record_are_given_the_list_that_was_written_by_han
     "{\"state\": {\"item\": {\"type\": \"integer\"}}, \"interrupt_before\": [\"n\"], \"start\": \"n\", \"nodes\": "    \
     "{\"n\": {" S "}}}}"
 
-static void branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again(void **state)
+static void branches_paused_before_their_first_node_are_paused_there_when_they_are_read_again(void **state)
 {
     for (int restarts = 0; restarts < 2; restarts++) {
         char run[64];
@@ -200,11 +200,11 @@ static void branches_of_a_checkpoint_are_given_their_list_at_once_where_the_stat
         write_state("{\"a\":[0]}");
         Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
         request.checkpoint_id = head;
-        struct question_of_test *question = start_with(&stage, &request, "t", "");
-        const Renga__V1__StartRunResponse *response = answer_of(question);
+        struct test_request *sent = start_with(&stage, &request, "t", "");
+        const Renga__V1__StartRunResponse *response = answer_of(sent);
         assert_non_null(response);
         snprintf(again, sizeof again, "%s", response->run->run_id);
-        ask_end(question);
+        ask_end(sent);
         end_script("s", "", "{\"a\":[7]}");
         if (restarts)
             restart_and_find(again);
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(branches_without_a_record_may_become_a_node_of_another_kind),
         cmocka_unit_test(branches_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
         cmocka_unit_test(branches_without_a_record_are_given_the_list_that_was_written_by_hand),
-        cmocka_unit_test(branches_that_stand_before_their_first_node_stand_there_when_they_are_read_again),
+        cmocka_unit_test(branches_paused_before_their_first_node_are_paused_there_when_they_are_read_again),
         cmocka_unit_test(only_who_resumes_a_run_gives_it_leave),
         cmocka_unit_test(branches_of_a_checkpoint_are_given_their_list_at_once_where_the_state_goes_on_meanwhile),
         cmocka_unit_test(branches_that_were_sent_their_list_have_the_rest_as_it_was_then),

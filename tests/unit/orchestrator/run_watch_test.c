@@ -1,8 +1,8 @@
 /* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
 #include "unit.h"
 
-#include "run/run_priv.h"
 #include "runner_fixture.h"
+#include "thread/run_priv.h"
 
 #define S "\"kind\": \"script\""
 
@@ -24,7 +24,7 @@ static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
     assert_true(event->event_id > seen->last);
     seen->last = event->event_id;
     if (!event->provisional) /* what is shown for good is on disk */
-        assert_true((uint64_t)event->event_id >> EVENT_NUMBER_BITS <= watcher->seat->thread->committed);
+        assert_true((uint64_t)event->event_id >> EVENT_NUMBER_BITS <= watcher->subscription->thread->committed);
     if (event->event_case == RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON)
         seen->settled += !event->provisional;
     if (event->event_case != RENGA__V1__RUN_EVENT__EVENT_TOKEN)
@@ -209,9 +209,9 @@ static void who_leaves_while_the_thread_is_read_leaves_no_seat(void **state)
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
     struct thread *thread;
-    INSIDE(&stage, thread = thread_get(stage.runner->homes, "tenant", "t", false));
+    INSIDE(&stage, thread = thread_get(stage.runner->shards, "tenant", "t", false));
     assert_int_equal(thread->phase, THREAD_READY);
-    assert_null(thread->seats);
+    assert_null(thread->subscriptions);
     stage_clear(&stage);
 }
 
@@ -221,16 +221,16 @@ static void who_leaves_as_the_thread_goes_is_answered_once(void **state)
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     stage_set(&stage, "\"start\": \"a\", \"nodes\": {\"a\": {" S "}}");
     request.wait = true;
-    struct question_of_test *question = start_with(&stage, &request, "t", "");
-    assert_non_null(question->errand.waits_on);
+    struct test_request *sent = start_with(&stage, &request, "t", "");
+    assert_non_null(sent->request.waits_on);
     loop_enter(stage.loop);
-    thread_forget(thread_get(stage.runner->homes, "tenant", "t", false), &why);
-    runner_forget(&question->errand); /* the run it waited for is not there any more */
+    thread_unload(thread_get(stage.runner->shards, "tenant", "t", false), &why);
+    runner_abandon(&sent->request); /* the run it waited for is not there any more */
     loop_leave(stage.loop);
     stage_settle(&stage, 0);
-    assert_null(answer_of(question));
+    assert_null(answer_of(sent));
     assert_int_equal(last_status.code, UNAVAILABLE);
-    ask_end(question);
+    ask_end(sent);
     stage_clear(&stage);
 }
 

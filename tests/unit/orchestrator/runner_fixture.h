@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "fanout/fanout_priv.h"
 #include "log/keys.h"
-#include "run/runner.h"
+#include "runtime/runner.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -124,14 +124,14 @@ static inline void stage_settle(struct stage *stage, int64_t ms)
 /* The worker as the loop of all threads sees it. */
 static inline struct peer *stage_peer(struct stage *stage)
 {
-    return &stage->fanout->stations[0].peers[1];
+    return &stage->fanout->endpoints[0].peers[1];
 }
 
 /* Both loops have asked the other for work. */
 static inline void stage_await_hands(struct stage *stage)
 {
-    const struct station *stations = stage->fanout->stations;
-    STAGE_AWAIT(stage, stations[0].peers[1].asked && stations[1].peers[0].asked);
+    const struct fanout_endpoint *endpoints = stage->fanout->endpoints;
+    STAGE_AWAIT(stage, endpoints[0].peers[1].asked && endpoints[1].peers[0].asked);
 }
 
 static inline void stage_end(struct stage *stage)
@@ -184,7 +184,7 @@ static inline bool stage_ends(struct stage *stage)
 {
     script_end_all();
     stage_settle(stage, 0);
-    return script_live == 0 && fanout_away(stage->fanout) == 0;
+    return script_live == 0 && fanout_dispatched(stage->fanout) == 0;
 }
 
 static inline void stage_clear(struct stage *stage)
@@ -206,85 +206,85 @@ static inline void stage_clear(struct stage *stage)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-struct question_of_test {
-    struct errand errand;
+struct test_request {
+    struct request request;
     struct arena arena;
     int answers;
 };
 
-static inline void asked_back(struct errand *errand)
+static inline void asked_back(struct request *request)
 {
-    ((struct question_of_test *)errand->owner)->answers++;
+    ((struct test_request *)request->owner)->answers++;
 }
 
 /* For runner_run. */
-static inline struct question_of_test *question_of_runner(struct stage *stage, const void *request)
+static inline struct test_request *request_of_test(struct stage *stage, const void *request)
 {
-    struct question_of_test *question = calloc(1, sizeof *question);
-    arena_init(&question->arena, NULL, 0, (size_t)64 << 20);
-    question->errand = (struct errand){.loop = stage->loop,
-                                       .tenant = stage_tenant,
-                                       .request = request,
-                                       .arena = &question->arena,
-                                       .answered = asked_back,
-                                       .owner = question};
-    return question;
+    struct test_request *sent = calloc(1, sizeof *sent);
+    arena_init(&sent->arena, NULL, 0, (size_t)64 << 20);
+    sent->request = (struct request){.loop = stage->loop,
+                                     .tenant = stage_tenant,
+                                     .message = request,
+                                     .arena = &sent->arena,
+                                     .answered = asked_back,
+                                     .owner = sent};
+    return sent;
 }
 
 /* On its way; nothing of it has been read or written. `drawn`: as if its thread's name had been drawn just now. */
-static inline struct question_of_test *send_to_runner(struct stage *stage, const void *request, bool drawn)
+static inline struct test_request *send_to_runner(struct stage *stage, const void *request, bool drawn)
 {
-    struct question_of_test *question = question_of_runner(stage, request);
+    struct test_request *sent = request_of_test(stage, request);
     loop_enter(stage->loop);
-    runner_run(stage->runner, &question->errand);
-    question->errand.drawn |= drawn;
+    runner_run(stage->runner, &sent->request);
+    sent->request.drawn |= drawn;
     loop_leave(stage->loop);
-    return question;
+    return sent;
 }
 
-static inline struct question_of_test *ask_runner(struct stage *stage, const void *request)
+static inline struct test_request *ask_runner(struct stage *stage, const void *request)
 {
-    struct question_of_test *question = send_to_runner(stage, request, false);
+    struct test_request *sent = send_to_runner(stage, request, false);
     stage_settle(stage, 0);
-    return question;
+    return sent;
 }
 
-static inline void ask_end(struct question_of_test *question)
+static inline void ask_end(struct test_request *sent)
 {
-    assert_int_equal(question->answers, 1);
-    arena_fini(&question->arena);
-    free(question);
+    assert_int_equal(sent->answers, 1);
+    arena_fini(&sent->arena);
+    free(sent);
 }
 
 /* The answer's run, copied to the heap for good; the status where it failed. */
 static struct status last_status;
 static char last_reason[64];
-static inline void *answer_of(struct question_of_test *question)
+static inline void *answer_of(struct test_request *sent)
 {
-    if (question->answers != 1)
-        fail_msg("answered %d times", question->answers);
-    last_status = question->errand.status;
-    snprintf(last_reason, sizeof last_reason, "%s", question->errand.reason ? question->errand.reason : "");
-    return question->errand.response;
+    if (sent->answers != 1)
+        fail_msg("answered %d times", sent->answers);
+    last_status = sent->request.status;
+    snprintf(last_reason, sizeof last_reason, "%s", sent->request.reason ? sent->request.reason : "");
+    return sent->request.response;
 }
 
-/* What is answered lives until the next question of the same kind. */
-static inline void forget(struct question_of_test **last)
+/* What is answered lives until the next request of the same kind. */
+static inline void forget(struct test_request **last)
 {
     if (*last)
         ask_end(*last);
     *last = NULL;
 }
 
-static inline void *ask_last(struct question_of_test **last, struct stage *stage, const void *request)
+static inline void *ask_last(struct test_request **last, struct stage *stage, const void *request)
 {
     forget(last);
     *last = ask_runner(stage, request);
     return answer_of(*last);
 }
 
-static inline struct question_of_test *start_with(struct stage *stage, Renga__V1__StartRunRequest *request,
-                                                  const char *thread, const char *input)
+static inline struct test_request *start_with(struct stage *stage, Renga__V1__StartRunRequest *request,
+                                              const char *thread, const char *input)
 {
     request->agent = (char *)(uintptr_t) "a";
     request->thread_id = (char *)(uintptr_t)thread;
@@ -296,20 +296,20 @@ static inline struct question_of_test *start_with(struct stage *stage, Renga__V1
 static inline char *start(struct stage *stage, const char *thread, const char *input)
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
-    struct question_of_test *question = start_with(stage, &request, thread, input);
-    Renga__V1__StartRunResponse *response = answer_of(question);
+    struct test_request *sent = start_with(stage, &request, thread, input);
+    Renga__V1__StartRunResponse *response = answer_of(sent);
     if (!response)
         fail_msg("%s: %s", status_code_name((int)last_status.code), last_status.text);
     static char ids[64][64];
     static unsigned next;
     char *id = ids[next++ % 64];
     snprintf(id, 64, "%s", response ? response->run->run_id : "");
-    ask_end(question);
+    ask_end(sent);
     return id;
 }
 
-/* The run as it stands; the message lives until the next call. */
-static struct question_of_test *last_get;
+/* The run as it is; the message lives until the next call. */
+static struct test_request *last_get;
 static inline Renga__V1__Run *get(struct stage *stage, const char *run_id)
 {
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
@@ -351,10 +351,10 @@ static inline char *get_state(struct stage *stage, const char *thread, const cha
     Renga__V1__GetStateRequest request = RENGA__V1__GET_STATE_REQUEST__INIT;
     request.thread_id = (char *)(uintptr_t)thread;
     request.checkpoint_id = (char *)(uintptr_t)checkpoint;
-    struct question_of_test *question = ask_runner(stage, &request);
-    Renga__V1__GetStateResponse *response = answer_of(question);
+    struct test_request *sent = ask_runner(stage, &request);
+    Renga__V1__GetStateResponse *response = answer_of(sent);
     snprintf(text, sizeof text, "%s", response ? response->state_json : last_status.text);
-    ask_end(question);
+    ask_end(sent);
     return text;
 }
 

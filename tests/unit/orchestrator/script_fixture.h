@@ -153,12 +153,12 @@ static inline void script_break(struct script_call *call, enum status_code code,
 static inline void script_ask(struct script_call *call, const char *const *keys, size_t count)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
-    Renga__V1__NodeInterrupt questions[8], *list[8];
+    Renga__V1__NodeInterrupt interrupts[8], *list[8];
     for (size_t i = 0; i < count; i++) {
-        renga__v1__node_interrupt__init(&questions[i]);
-        questions[i].key = (char *)(uintptr_t)keys[i];
-        questions[i].question = (char *)(uintptr_t) "What?";
-        list[i] = &questions[i];
+        renga__v1__node_interrupt__init(&interrupts[i]);
+        interrupts[i].key = (char *)(uintptr_t)keys[i];
+        interrupts[i].question = (char *)(uintptr_t) "What?";
+        list[i] = &interrupts[i];
     }
     response.interrupts = list;
     response.n_interrupts = count;

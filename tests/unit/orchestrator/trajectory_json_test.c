@@ -1,10 +1,10 @@
 /* A trajectory as JSON: properties 1 and 2 of the specification, and the form that it has. */
 #include "unit.h"
 
-#include "base/json.h"
 #include "nodes/dataset.h"
 #include "nodes/trajectory_json.h"
 #include "random_text.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 

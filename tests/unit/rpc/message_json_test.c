@@ -1,6 +1,6 @@
 #include "rpc/message_json.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include "renga/v1/helpdesk.pb-c.h"
 #include "renga/v1/interview.pb-c.h"

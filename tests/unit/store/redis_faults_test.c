@@ -4,7 +4,7 @@
 
 #include "redis_relay.h"
 #include "starved.h"
-#define REDIS_PATIENCE ""
+#define REDIS_TIMEOUT ""
 #include "store_fixture.h"
 
 #define NOTICED_MS 3000
@@ -34,7 +34,7 @@ static struct status put_new(const char *key, const char *value)
     return commit_now(&written);
 }
 
-/* Redis is there again: it is found within a rest between two tries, and what a loaded machine needs. */
+/* Redis is there again: it is found within a backoff, and what a loaded machine needs. */
 static struct status put_when_found(const char *key, const char *value)
 {
     struct status st = put(key, value);
@@ -43,7 +43,7 @@ static struct status put_when_found(const char *key, const char *value)
     return st;
 }
 
-/* A busy machine may also let patience end in the midst of an attempt: then the text is of that. */
+/* A busy machine may also let the timeout end in an attempt: then the text is of that. */
 static struct status put_refused(const char *key, const char *part)
 {
     struct status st = put(key, "1");
@@ -136,7 +136,7 @@ static void a_batch_that_was_given_up_does_not_come_late(void **state)
     assert_status(put("k", "late"), UNAVAILABLE, "does not answer in time");
     assert_true(relay.held > 0);
     relay.mode = RELAY_PASSES;
-    usleep(200000); /* the rest between two tries */
+    usleep(200000); /* the backoff */
     assert_all("k=1 ");
     relay.let_go = true;
     while (relay.let_go)

@@ -56,7 +56,7 @@ static void look_again(struct committer *committer);
 /* Nobody was told of the next number: it is there or not. What was told is. */
 static void looked_again(struct store_scan *scan)
 {
-    struct committer *committer = OWNER_OF(scan, struct committer, scan);
+    struct committer *committer = CONTAINER_OF(scan, struct committer, scan);
     uint32_t now = 0;
     bool good = scan->status.code == OK;
     if (good && scan->count == 1)
@@ -99,7 +99,7 @@ static void committed(struct store_batch *batch)
 
 static void start(struct work *work)
 {
-    commit_next(OWNER_OF(work, struct committer, start));
+    commit_next(CONTAINER_OF(work, struct committer, start));
 }
 
 static void kill_and_start_again(void)
@@ -109,7 +109,7 @@ static void kill_and_start_again(void)
         usleep(10000 + (unsigned)random_below(40000));
         server_kill(&redis);
         if (i % 4 == 3)
-            usleep(700000); /* longer than patience */
+            usleep(700000); /* longer than the timeout */
         server_run(&redis);
         for (int tries = 0; tries < 60000 && told == before; tries++)
             usleep(1000);

@@ -1,7 +1,7 @@
 /* Values that stand apart from their keys in a store's file: what is read for a search, what goes with what, files of
  * older forms, and a file that is not right. */
 #include "base/random.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -352,7 +352,7 @@ static void a_large_value_that_is_gone_costs_its_row_alone(void **state)
     assert_string_equal(rows_text(scan_now(&looked)), "a=1 b=\xfd c=3 ");
     assert_false(looked.scan.rows[0].lost || looked.scan.rows[2].lost);
     assert_true(looked.scan.rows[1].lost);
-    assert_int_equal(store_seal_read(TEXT("b"), looked.scan.rows[1].value, 0), STORE_SEAL_BROKEN);
+    assert_int_equal(store_checksum_read(TEXT("b"), looked.scan.rows[1].value, 0), STORE_CHECKSUM_MISMATCH);
     store_scan_fini(&looked.scan);
     store_expect(begin(&written), TEXT("b"), large_of('b'));
     assert_int_equal(commit_now(&written).code, ABORTED);

@@ -54,9 +54,9 @@ static inline void start_redis(void)
     server_start(&redis, NULL);
 }
 
-/* A busy machine may let a Redis wait for longer than our patience is; tests of that patience say "". */
-#ifndef REDIS_PATIENCE
-#define REDIS_PATIENCE "timeout=20000&"
+/* A busy machine may let a Redis wait for longer than our timeout; tests of that timeout say "". */
+#ifndef REDIS_TIMEOUT
+#define REDIS_TIMEOUT "timeout=20000&"
 #endif
 
 /* Each test has names of its own in the one Redis. */
@@ -66,8 +66,7 @@ static inline void name_store(void)
     if (site.kind == SITE_REDIS)
         start_redis();
     if (site.kind == SITE_REDIS)
-        snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?" REDIS_PATIENCE "name=test-%u", redis.port,
-                 ++number);
+        snprintf(site.url, sizeof site.url, "redis://127.0.0.1:%d?" REDIS_TIMEOUT "name=test-%u", redis.port, ++number);
     else
         snprintf(site.url, sizeof site.url, site.kind == SITE_SQLITE ? "sqlite:%s" : "memory:", site.path);
 }

@@ -64,7 +64,7 @@ static void commit_next(struct committer *committer)
 
 static void start(struct work *work)
 {
-    commit_next(OWNER_OF(work, struct committer, start));
+    commit_next(CONTAINER_OF(work, struct committer, start));
 }
 
 static void commit_until_killed(uint32_t first, int pipe_end)

@@ -124,7 +124,7 @@ static void chain_go(struct chain *chain);
 
 static void chain_looked(struct store_scan *scan)
 {
-    struct chain *chain = OWNER_OF(scan, struct chain, looked.scan);
+    struct chain *chain = CONTAINER_OF(scan, struct chain, looked.scan);
     if (scan->count != 1 || *(const int *)scan->rows[0].value.bytes != chain->number)
         chain->wrong++;
     store_scan_fini(scan);
@@ -134,7 +134,7 @@ static void chain_looked(struct store_scan *scan)
 
 static void chain_written(struct store_batch *batch)
 {
-    struct chain *chain = OWNER_OF(batch, struct chain, written.batch);
+    struct chain *chain = CONTAINER_OF(batch, struct chain, written.batch);
     store_batch_fini(batch);
     look(&chain->looked, TEXT("n"), TEXT("o"))->done = chain_looked;
     store_scan(site.store, &chain->looked.scan);

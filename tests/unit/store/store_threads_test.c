@@ -49,7 +49,7 @@ static void raise_counter(struct writer *writer)
 
 static void read_counter(struct store_scan *scan)
 {
-    struct writer *writer = OWNER_OF(scan, struct writer, scan);
+    struct writer *writer = CONTAINER_OF(scan, struct writer, scan);
     int32_t now = 0;
     if (scan->count == 1)
         memcpy(&now, scan->rows[0].value.bytes, sizeof now);
@@ -65,7 +65,7 @@ static void read_counter(struct store_scan *scan)
 
 static void raised(struct store_batch *batch)
 {
-    struct writer *writer = OWNER_OF(batch, struct writer, batch);
+    struct writer *writer = CONTAINER_OF(batch, struct writer, batch);
     wrong += loop_current() != writer->loop || (batch->status.code != OK && batch->status.code != ABORTED);
     writer->reading_back = batch->status.code == OK;
     writer->left -= writer->reading_back;
@@ -76,7 +76,7 @@ static void raised(struct store_batch *batch)
 
 static void start_writer(struct work *work)
 {
-    look_at_counter(OWNER_OF(work, struct writer, start));
+    look_at_counter(CONTAINER_OF(work, struct writer, start));
 }
 
 static void start_writers(struct loop **loops)
@@ -140,7 +140,7 @@ struct flipper {
 /* Every batch writes the same number under all keys. */
 static void flip(struct store_batch *batch)
 {
-    struct flipper *flipper = OWNER_OF(batch, struct flipper, batch);
+    struct flipper *flipper = CONTAINER_OF(batch, struct flipper, batch);
     wrong += batch->status.code != OK;
     store_batch_fini(batch);
     if (stop_flipping) {
@@ -157,7 +157,7 @@ static void flip(struct store_batch *batch)
 
 static void start_flipping(struct work *work)
 {
-    struct flipper *flipper = OWNER_OF(work, struct flipper, start);
+    struct flipper *flipper = CONTAINER_OF(work, struct flipper, start);
     store_batch_init(&flipper->batch, flipper->loop, flip);
     flip(&flipper->batch);
 }

@@ -2,9 +2,9 @@
 #include "peer.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "http/server.h"
 #include "telemetry/otlp.h"
+#include "json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

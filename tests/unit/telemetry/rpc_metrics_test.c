@@ -1,8 +1,8 @@
 #include "telemetry/rpc_metrics.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "telemetry/otlp_json.h"
+#include "json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

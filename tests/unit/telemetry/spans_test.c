@@ -1,4 +1,4 @@
-#include "telemetry/conceal.h"
+#include "telemetry/redact.h"
 #include "telemetry/spans.h"
 
 #include "base/clock.h"
@@ -266,7 +266,7 @@ static void words_that_look_like_keys_are_hidden(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[128];
         strcpy(text, cases[i].text);
-        conceal_keys(text, strlen(text));
+        redact_keys(text, strlen(text));
         assert_string_equal(text, cases[i].shown);
     }
 }

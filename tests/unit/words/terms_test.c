@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-/* Every term as "kind:text", weak ones in parentheses. */
+/* Every term as "kind:text", stop words in parentheses. */
 static const char *terms_of(const char *text, size_t length)
 {
     static const char *const kinds[] = {"w", "n", "i", "p", "c", "k"};
@@ -19,7 +19,7 @@ static const char *terms_of(const char *text, size_t length)
     while (terms_next(&reader, &term) && used + 600 < sizeof(found)) {
         assert_int_equal(strlen(term.text), term.length);
         assert_true(term.begin < term.end && term.end <= length);
-        used += (size_t)snprintf(found + used, sizeof(found) - used, term.weak ? "%s(%s:%s)" : "%s%s:%s",
+        used += (size_t)snprintf(found + used, sizeof(found) - used, term.stop_word ? "%s(%s:%s)" : "%s%s:%s",
                                  used > 0 ? " " : "", kinds[term.kind], term.text);
     }
     return found;

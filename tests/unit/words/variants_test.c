@@ -16,7 +16,7 @@ static const char *strong_terms(const char *text, char *found, size_t room)
     while (terms_next(&reader, &term)) {
         assert_true(term.begin >= begin && term.begin < term.end && term.end <= length);
         begin = term.begin;
-        if (!term.weak)
+        if (!term.stop_word)
             used += (size_t)snprintf(found + used, room - used, "%s ", term.text);
     }
     return found;

@@ -118,8 +118,8 @@ static bool types_load(struct contract *contract, const FileProto *file, struct 
     return true;
 }
 
-static bool service_load(struct contract *contract, const struct place *place, const ServiceProto *proto,
-                         struct status *st)
+static bool contract_service_load(struct contract *contract, const struct place *place, const ServiceProto *proto,
+                                  struct status *st)
 {
     const char *service = arena_printf(&contract->arena, "%s.%s", place->file->package, proto->name);
     if (contract->method_count + proto->n_method > CONTRACT_METHODS_MAX)
@@ -146,7 +146,7 @@ static int type_compare(const void *a, const void *b)
     return strcmp(left->full_name, right->full_name);
 }
 
-static bool set_load(struct contract *contract, struct status *st)
+static bool contract_set_load(struct contract *contract, struct status *st)
 {
     for (size_t i = 0; i < contract->set->n_file; i++)
         if (!types_load(contract, contract->set->file[i], st))
@@ -156,7 +156,7 @@ static bool set_load(struct contract *contract, struct status *st)
         const struct place place = {.file = contract->set->file[i]};
         for (size_t n = 0; n < place.file->n_service; n++) {
             struct place inner = place_within(&place, FILE_SERVICE, n);
-            if (!service_load(contract, &inner, place.file->service[n], st))
+            if (!contract_service_load(contract, &inner, place.file->service[n], st))
                 return false;
         }
     }
@@ -175,7 +175,8 @@ bool contract_load(struct contract *contract, const char *path, struct status *s
     if (done) {
         contract->set =
             google__protobuf__file_descriptor_set__unpack(NULL, bytes.length, (const uint8_t *)buffer_text(&bytes));
-        done = contract->set ? set_load(contract, st) : fail(st, INVALID_ARGUMENT, "%s is no descriptor set", path);
+        done = contract->set ? contract_set_load(contract, st)
+                             : fail(st, INVALID_ARGUMENT, "%s is no descriptor set", path);
     }
     buffer_fini(&bytes);
     return done;

@@ -9,8 +9,8 @@
 #include "schema.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

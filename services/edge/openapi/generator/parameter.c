@@ -51,7 +51,7 @@ bool parameter_write_path(struct contract *contract, const char *path, const str
     return true;
 }
 
-static bool stands_in(struct contract *contract, const char *path, const FieldProto *field)
+static bool parameter_stands_in(struct contract *contract, const char *path, const FieldProto *field)
 {
     return strstr(path, arena_printf(&contract->arena, "{%s}", field->name)) != NULL;
 }
@@ -64,7 +64,7 @@ static void query_write(struct contract *contract, const char *path, const struc
         const FieldProto *field = type->message->field[i];
         const char *name = arena_printf(&contract->arena, "%s%s", prefix, field->json_name);
         bool map = contract_field_is_map(contract, field);
-        if (prefix[0] == '\0' && stands_in(contract, path, field))
+        if (prefix[0] == '\0' && parameter_stands_in(contract, path, field))
             continue;
         if (field->type == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_MESSAGE && !map) {
             query_write(contract, path, contract_find_type(contract, field->type_name),

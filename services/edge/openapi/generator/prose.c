@@ -10,7 +10,7 @@
 #define LIST_INDENT     2  /* blanks in front of a row of errors, at least */
 #define CODE_NAME_MAX   24 /* bytes of the longest name of a code */
 
-static const char *skip_blanks(const char *text)
+static const char *prose_skip_blanks(const char *text)
 {
     return text + strspn(text, " ");
 }
@@ -39,10 +39,10 @@ static uint32_t codes_take(const char **text)
         if (code < 0)
             return codes;
         codes |= 1u << code;
-        *text = skip_blanks(at);
+        *text = prose_skip_blanks(at);
         if (at[0] != ',')
             return codes;
-        at = skip_blanks(at + 1);
+        at = prose_skip_blanks(at + 1);
     }
 }
 
@@ -57,7 +57,7 @@ size_t prose_split(struct arena *arena, const char *comment, struct prose_item i
     size_t count = 0;
     bool open = false; /* whether the next line may belong to the last item */
     for (const char *line = comment; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *text = skip_blanks(line), *end = line + strcspn(line, "\n");
+        const char *text = prose_skip_blanks(line), *end = line + strcspn(line, "\n");
         bool listed = text - line >= LIST_INDENT;
         if (text == end) {
             open = false;

@@ -2,7 +2,7 @@
 
 #include "prose.h"
 
-#include "base/json.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,7 @@ cJSON *schema_reference(struct contract *contract, const struct contract_type *t
 
 /* ---- Fields ----------------------------------------------------------------------------------------------------- */
 
-static cJSON *typed(const char *type, const char *format)
+static cJSON *schema_typed(const char *type, const char *format)
 {
     cJSON *schema = cJSON_CreateObject();
     cJSON_AddStringToObject(schema, "type", type);
@@ -104,7 +104,7 @@ static cJSON *wide_integer(const char *format, const char *pattern, enum schema_
 static cJSON *string_value(const FieldProto *field, enum schema_side side)
 {
     bool json = contract_field_is_json(field);
-    cJSON *schema = json && side == SCHEMA_REQUEST ? cJSON_CreateObject() : typed("string", NULL);
+    cJSON *schema = json && side == SCHEMA_REQUEST ? cJSON_CreateObject() : schema_typed("string", NULL);
     if (json && side == SCHEMA_RESPONSE)
         cJSON_AddStringToObject(schema, "contentMediaType", "application/json");
     return schema;
@@ -123,9 +123,9 @@ static cJSON *value_schema(struct contract *contract, const FieldProto *field, e
     cJSON *schema;
     switch (field->type) {
     case TYPE(DOUBLE):
-        return typed("number", "double");
+        return schema_typed("number", "double");
     case TYPE(FLOAT):
-        return typed("number", "float");
+        return schema_typed("number", "float");
     case TYPE(INT64):
     case TYPE(SINT64):
     case TYPE(SFIXED64):
@@ -135,15 +135,15 @@ static cJSON *value_schema(struct contract *contract, const FieldProto *field, e
         return wide_integer("uint64", "^[0-9]+$", side);
     case TYPE(UINT32):
     case TYPE(FIXED32):
-        schema = typed("integer", "uint32");
+        schema = schema_typed("integer", "uint32");
         cJSON_AddNumberToObject(schema, "minimum", 0);
         return schema;
     case TYPE(BOOL):
-        return typed("boolean", NULL);
+        return schema_typed("boolean", NULL);
     case TYPE(STRING):
         return string_value(field, side);
     case TYPE(BYTES):
-        schema = typed("string", NULL);
+        schema = schema_typed("string", NULL);
         cJSON_AddStringToObject(schema, "contentEncoding", "base64");
         return schema;
     case TYPE(ENUM):
@@ -151,7 +151,7 @@ static cJSON *value_schema(struct contract *contract, const FieldProto *field, e
     case TYPE(MESSAGE):
         return message_value(contract, field, side);
     default:
-        return typed("integer", "int32");
+        return schema_typed("integer", "int32");
     }
 }
 
@@ -178,11 +178,11 @@ cJSON *schema_of_field(struct contract *contract, const struct contract_type *ty
     const FieldProto *field = type->message->field[index];
     cJSON *schema;
     if (contract_field_is_map(contract, field)) {
-        schema = typed("object", NULL);
+        schema = schema_typed("object", NULL);
         const FieldProto *value = contract_map_value(contract, field);
         cJSON_AddItemToObject(schema, "additionalProperties", value_schema(contract, value, side));
     } else if (contract_field_repeats(field)) {
-        schema = typed("array", NULL);
+        schema = schema_typed("array", NULL);
         cJSON_AddItemToObject(schema, "items", value_schema(contract, field, side));
     } else {
         schema = value_schema(contract, field, side);
@@ -243,7 +243,7 @@ static void oneofs_write(struct contract *contract, const struct contract_type *
 
 static cJSON *message_schema(struct contract *contract, const struct contract_type *type, enum schema_side side)
 {
-    cJSON *schema = typed("object", NULL), *required = cJSON_CreateArray(), *properties = cJSON_CreateObject();
+    cJSON *schema = schema_typed("object", NULL), *required = cJSON_CreateArray(), *properties = cJSON_CreateObject();
     cJSON_AddStringToObject(schema, "description", prose_markdown(&contract->arena, type->comment));
     for (size_t i = 0; i < type->message->n_field; i++) {
         const FieldProto *field = type->message->field[i];
@@ -268,7 +268,7 @@ static cJSON *message_schema(struct contract *contract, const struct contract_ty
 /* Code generators make a union of the values. The text says that a client must expect others. */
 static cJSON *enum_schema(struct contract *contract, const struct contract_type *type)
 {
-    cJSON *schema = typed("string", NULL), *values = cJSON_CreateArray();
+    cJSON *schema = schema_typed("string", NULL), *values = cJSON_CreateArray();
     const char *description = prose_markdown(&contract->arena, type->comment);
     for (size_t i = 0; i < type->enum_->n_value; i++) {
         const char *name = type->enum_->value[i]->name;

@@ -1,0 +1,49 @@
+/* What is kept: an answer with its key, immutable, held by the memory store and by everyone who reads it, so that a
+ * hit needs no copy and what is thrown out may still be read. As a value of Redis it is
+ *
+ *      "rg", version   3 bytes
+ *      check           8 bytes of SHA-256 over all that follows
+ *      created         8 bytes, Unix time in milliseconds, little-endian
+ *      life            8 bytes, milliseconds, little-endian
+ *      key            32 bytes
+ *      content        32 bytes: what an idempotency key stands for, else the key again
+ *      the answer */
+#ifndef RENGA_LLM_GATEWAY_CACHED_RESPONSE_H
+#define RENGA_LLM_GATEWAY_CACHED_RESPONSE_H
+
+#include "response_cache.h"
+
+#include <stdatomic.h>
+
+#define CACHED_HEAD_SIZE (3 + 8 + 8 + 8 + 2 * RESPONSE_CACHE_KEY_SIZE)
+
+struct cached_response {
+    atomic_uint holders;
+    struct response_cache_key key, content;
+    int64_t created_ns, expires_ns; /* on clock_now_ns */
+    size_t size;                    /* of the answer */
+
+    /* The store's. */
+    struct cached_response *chain, *newer, *older;
+
+    uint8_t value[]; /* the head and, right behind it, the answer */
+};
+
+/* With one holder; NULL where memory is out. */
+struct cached_response *cached_response_create(const struct response_cache_key *key,
+                                               const struct response_cache_key *content, const uint8_t *bytes,
+                                               size_t size, int64_t keep_ms);
+void cached_response_hold(struct cached_response *kept);
+void cached_response_release(struct cached_response *kept);
+
+static inline const uint8_t *cached_bytes(const struct cached_response *kept)
+{
+    return kept->value + CACHED_HEAD_SIZE;
+}
+
+/* Fills the head in, for Redis. Before anybody else holds it. */
+void cached_response_encode(struct cached_response *kept, int64_t keep_ms);
+/* A value of Redis. NULL where it is none of ours, damaged or past its life. */
+struct cached_response *cached_response_decode(const struct response_cache_key *key, const uint8_t *value, size_t size);
+
+#endif

@@ -1,0 +1,64 @@
+/* The response cache from within: response_cache.c has what may become of a query, response_cache_loop.c brings it back
+ * to its loop. */
+#ifndef RENGA_LLM_GATEWAY_RESPONSE_CACHE_PRIV_H
+#define RENGA_LLM_GATEWAY_RESPONSE_CACHE_PRIV_H
+
+#include "response_cache_redis.h"
+#include "response_cache_store.h"
+
+#include <pthread.h>
+
+#define RESPONSE_CACHE_FLIGHT_BUCKETS 1024u /* a power of two; there are no more flights than calls under way */
+
+enum query_state { QUERY_OVER, QUERY_LOOKS, QUERY_WAITS, QUERY_LANDS, QUERY_LEADS };
+
+struct query_list {
+    struct response_cache_query *first, *last;
+};
+
+struct response_cache_flight {
+    struct response_cache_key key, content;
+    struct response_cache_query *leader;
+    struct query_list waiting;
+    struct response_cache_flight *chain;
+};
+
+/* The part of the cache that a loop owns. */
+struct response_cache_loop {
+    struct response_cache *cache; /* NULL once it is closed; only its loop looks */
+    struct loop *loop;
+    struct response_cache_redis *redis;
+    struct work landing;
+    bool posted; /* `landing` is, or is about to be by who has made it so */
+    struct response_cache_loop *wakes_next;
+    struct query_list landed; /* to be told */
+};
+
+struct response_cache {
+    pthread_mutex_t lock;
+    struct response_cache_store store;
+    struct response_cache_flight *flights[RESPONSE_CACHE_FLIGHT_BUCKETS];
+    struct response_cache_loop *loops[LOOPS_MAX];
+    struct response_cache_stats stats;
+
+    bool has_redis;
+    struct redis_target target;
+    int64_t redis_timeout_ms;
+    atomic_ullong redis_failures;
+};
+
+void query_list_append(struct query_list *list, struct response_cache_query *query);
+void query_list_remove(struct query_list *list, struct response_cache_query *query);
+
+/* The cache_loop of a query's own loop. */
+static inline struct response_cache_loop *response_cache_loop_of(const struct response_cache_query *query)
+{
+    return query->cache->loops[loop_index(query->loop)];
+}
+
+/* Under the lock: `resolved` is to run. Adds the cache_loop to those the caller is to wake when it has unlocked. */
+void response_cache_resolve(struct response_cache_query *query, enum response_cache_result result,
+                            struct response_cache_loop **asleep);
+void response_cache_wake(struct response_cache_loop *asleep);
+
+#endif

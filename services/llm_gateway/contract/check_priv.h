@@ -1,0 +1,35 @@
+/* Private to check*.c, of this capacity and of embed's. */
+#ifndef RENGA_LLM_GATEWAY_CHECK_PRIV_H
+#define RENGA_LLM_GATEWAY_CHECK_PRIV_H
+
+#include "check_chat.h"
+
+#include <stddef.h>
+
+/* A field by its path: "messages[%zu].%s" and its relatives take shape only when something is wrong with it. */
+struct place {
+    const char *list; /* NULL: the field stands in the request itself */
+    size_t index;
+    const char *sub_list; /* within the element, may be NULL */
+    size_t sub_index;
+};
+
+bool wrong(struct status *st, const struct place *place, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* At most `max` bytes. */
+bool fits(struct status *st, const struct place *place, const char *field, const char *text, size_t max);
+
+/* One JSON object, whatever is in it. */
+bool is_json_object(struct status *st, const struct place *place, const char *field, const char *json);
+
+/* Fields that every request has. */
+bool check_model(const char *model, struct status *st);
+bool check_priority(Renga__V1__Priority priority, struct status *st);
+bool check_cache(const Renga__V1__CacheControl *cache, struct status *st);
+bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st);
+
+/* check_messages.c */
+bool check_messages(const Renga__V1__ChatRequest *request, struct status *st);
+
+#endif

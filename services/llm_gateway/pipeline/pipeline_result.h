@@ -1,0 +1,20 @@
+/* What became of a request, for the judges of all kinds (pipeline_kind.judge). Each false has filled pipeline->failure.
+ */
+#ifndef RENGA_LLM_GATEWAY_PIPELINE_RESULT_H
+#define RENGA_LLM_GATEWAY_PIPELINE_RESULT_H
+
+#include "pipeline.h"
+
+/* The caller is still there, and reads. */
+bool pipeline_check_caller(struct pipeline *pipeline);
+
+/* An HTTP status of 300 and up. Always false. */
+bool pipeline_fail_http(struct pipeline *pipeline);
+
+/* llm_gateway.timeout has passed, and not the caller's own deadline. */
+bool pipeline_timed_out(const struct pipeline *pipeline);
+
+/* A transport that gave up. Always false. */
+bool pipeline_fail_transport(struct pipeline *pipeline);
+
+#endif

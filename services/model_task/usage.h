@@ -1,0 +1,27 @@
+/* Usage adds up, field by field. */
+#ifndef RENGA_MODEL_TASK_USAGE_H
+#define RENGA_MODEL_TASK_USAGE_H
+
+#include "renga/v1/usage.pb-c.h"
+
+#define USAGE_PACKED_MAX 128 /* bytes: nine fields, each a tag and at most ten */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define USAGE_URL "type.googleapis.com/renga.v1.Usage" /* of a failure's details: what was spent all the same */
+
+/* Adds what the details of a failed call (rpc/details.h) tell; false where they tell nothing that can be read. */
+bool usage_of_details(const void *details, size_t size, Renga__V1__Usage *sum);
+
+#define USAGE_COUNT_MAX (INT64_C(1) << 50) /* of one count that a peer sends; more is nonsense */
+
+/* Whether each count is within 0 and USAGE_COUNT_MAX; else the first that is not, if the two pointers are given. */
+bool usage_is_sane(const Renga__V1__Usage *usage, const char **field, int64_t *count);
+
+/* Sums end at USAGE_SUM_MAX instead of running over; two of them still add up. A count below zero adds 0. */
+#define USAGE_SUM_MAX (INT64_C(1) << 61)
+void usage_add(Renga__V1__Usage *sum, const Renga__V1__Usage *more);
+bool usage_is_nothing(const Renga__V1__Usage *usage);
+
+#endif

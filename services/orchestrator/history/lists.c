@@ -1,0 +1,305 @@
+/* Lists, page by page: runs by their age, threads by their last change. */
+#include "lists.h"
+#include "retention/retention.h"
+#include "runtime/request.h"
+#include "thread/run_priv.h"
+#include "upgrade/migrate_run.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PAGE_DEFAULT 50
+#define PAGE_MAX     500
+#define SCAN_ROWS    1000
+#define SCAN_BYTES   ((size_t)16 << 20)
+#define THREADS_MAX  10000 /* of a tenant that are looked through */
+
+#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
+#define NEW(arena, name, Name)                                                                                         \
+    Renga__V1__##Name *name = xnonnull(arena_alloc(arena, sizeof *name));                                              \
+    renga__v1__##name##__init(name)
+
+void list_init(struct list *list, struct request *request, int32_t page_size)
+{
+    list->request = request;
+    list->page = page_size <= 0 ? PAGE_DEFAULT : page_size > PAGE_MAX ? PAGE_MAX : (size_t)page_size;
+    list->found = xnonnull(arena_alloc(request->arena, list->page * sizeof(*list->found)));
+}
+
+bool page_token_fail(const char *token, struct status *st)
+{
+    return fail(st, OUT_OF_RANGE,
+                "page_token is '%.64s', which this method did not give; send next_page_token of its last answer, or "
+                "leave it empty for the first page",
+                token);
+}
+
+void list_fail(struct list *list, const struct status *st)
+{
+    request_fail(list->request, st, NULL);
+    list->clear(list);
+}
+
+bool list_passes_over(struct list *list, const struct store_row *row, struct status *st)
+{
+    char tenant[TENANT_MAX + 1], name[THREAD_MAX + 1];
+    struct arena *arena = list->request->arena;
+    if (st->code != DATA_LOSS)
+        return false;
+    log_warn("list.damaged", "%s", st->text);
+    status_clear(st);
+    if (!key_names(row->key, tenant, sizeof tenant, name, sizeof name) || !text_is_clean(name, strlen(name)) ||
+        list->damaged_count == LIST_DAMAGED_MAX)
+        return true;
+    if (!list->damaged)
+        list->damaged = xnonnull(arena_alloc(arena, LIST_DAMAGED_MAX * sizeof(*list->damaged)));
+    list->damaged[list->damaged_count++] = xnonnull(arena_strdup(arena, name));
+    return true;
+}
+
+void list_scan(struct list *list, bool backwards, size_t limit)
+{
+    store_scan_init(&list->scan, loop_current(), list->came);
+    list->scan.from = key_bytes(&list->from);
+    list->scan.to = key_bytes(&list->to);
+    list->scan.backwards = backwards;
+    list->scan.limit = limit;
+    list->scan.bytes_max = SCAN_BYTES;
+    store_scan(list->request->runner->options.store, &list->scan);
+}
+
+void list_go_on(struct list *list, const struct status *st)
+{
+    struct store_scan *scan = &list->scan;
+    bool more = scan->more && !list->token && st->code == OK;
+    if (more) {
+        struct store_bytes last = scan->rows[scan->count - 1].key;
+        memcpy(list->to.bytes, last.bytes, last.size);
+        list->to.size = last.size;
+    }
+    store_scan_fini(scan);
+    if (st->code != OK) {
+        list_fail(list, st);
+    } else if (more) {
+        list_scan(list, true, SCAN_ROWS);
+    } else {
+        list->done(list);
+        request_answer(list->request);
+        list->clear(list);
+    }
+}
+
+static void lists_clear(struct list *list)
+{
+    free(list);
+}
+
+/* Entries of all string maps have the same layout. */
+struct label {
+    ProtobufCMessage base;
+    char *key, *value;
+};
+
+static bool has_label(struct label *const *labels, size_t count, const struct label *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(labels[i]->key, wanted->key) == 0)
+            return strcmp(labels[i]->value, wanted->value) == 0;
+    return false;
+}
+
+static bool has_labels(void *labels, size_t count, void *wanted, size_t wanted_count)
+{
+    for (size_t i = 0; i < wanted_count; i++)
+        if (!has_label(labels, count, ((struct label **)wanted)[i]))
+            return false;
+    return true;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+static bool run_fits(const Renga__V1__ListRunsRequest *message, const Renga__V1__Run *run)
+{
+    bool state = !message->n_states, reason = !message->n_stop_reasons;
+    for (size_t i = 0; i < message->n_states; i++)
+        state |= message->states[i] == run->state;
+    for (size_t i = 0; i < message->n_stop_reasons; i++)
+        reason |= message->stop_reasons[i] == run->stop_reason;
+    return state && reason && has_labels(run->labels, run->n_labels, message->labels, message->n_labels) &&
+           (!*message->agent || strcmp(message->agent, run->agent) == 0) &&
+           (!*message->thread_id || strcmp(message->thread_id, run->thread_id) == 0) &&
+           run->created_ms >= message->created_from_ms &&
+           (!message->created_to_ms || run->created_ms < message->created_to_ms);
+}
+
+static void runs_done(struct list *list)
+{
+    NEW(list->request->arena, list_runs_response, ListRunsResponse);
+    list_runs_response->runs = (Renga__V1__Run **)list->found;
+    list_runs_response->n_runs = list->count;
+    list_runs_response->damaged_run_ids = list->damaged;
+    list_runs_response->n_damaged_run_ids = list->damaged_count;
+    if (list->token)
+        list_runs_response->next_page_token = list->token;
+    list->request->response = &list_runs_response->base;
+}
+
+static void runs_came(struct store_scan *scan)
+{
+    struct list *list = (struct list *)scan;
+    struct request *request = list->request;
+    struct status st = scan->status;
+    const Renga__V1__ListRunsRequest *message = (const void *)request->message;
+    for (size_t i = 0; i < scan->count && st.code == OK && !list->token; i++) {
+        Renga__V1__RunRow *row = answer_read_row(request->arena, &scan->rows[i], &st);
+        if (!row && list_passes_over(list, &scan->rows[i], &st))
+            continue;
+        if (!row || !run_fits(message, row->run))
+            continue;
+        if (list->count == list->page) {
+            list->token = ((Renga__V1__Run *)list->found[list->count - 1])->run_id;
+            break;
+        }
+        row->run->output_json = unconst("");
+        row->run->output_omitted = true;
+        row->run->n_failures = row->run->n_interrupts = 0;
+        list->found[list->count++] = row->run;
+    }
+    list_go_on(list, &st);
+}
+
+static void list_runs(struct list *list, struct request *request)
+{
+    uint32_t place;
+    const Renga__V1__ListRunsRequest *message = (const void *)request->message;
+    list_init(list, request, message->page_size);
+    list->came = runs_came;
+    list->done = runs_done;
+    key_named(&list->from, KEY_RUN, request->tenant, "");
+    key_behind(&list->to, KEY_RUN, request->tenant);
+    if (*message->page_token) {
+        struct status st = {0};
+        if (!id_run_place(message->page_token, &place)) {
+            page_token_fail(message->page_token, &st);
+            list_fail(list, &st);
+            return;
+        }
+        key_named(&list->to, KEY_RUN, request->tenant, message->page_token);
+    }
+    list_scan(list, true, SCAN_ROWS);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static int by_change(const void *a, const void *b)
+{
+    const Renga__V1__Thread *left = *(Renga__V1__Thread *const *)a, *right = *(Renga__V1__Thread *const *)b;
+    if (left->updated_ms != right->updated_ms)
+        return left->updated_ms < right->updated_ms ? 1 : -1;
+    return strcmp(left->thread_id, right->thread_id);
+}
+
+static bool thread_fits(const Renga__V1__ListThreadsRequest *message, const Renga__V1__Thread *thread)
+{
+    bool state = !message->n_states;
+    for (size_t i = 0; i < message->n_states; i++)
+        state |= message->states[i] == thread->run_state;
+    return state && has_labels(thread->labels, thread->n_labels, message->labels, message->n_labels) &&
+           (!*message->agent || strcmp(message->agent, thread->agent) == 0) &&
+           thread->updated_ms >= message->updated_from_ms &&
+           (!message->updated_to_ms || thread->updated_ms < message->updated_to_ms);
+}
+
+/* It is on disk until the sweep comes by. */
+static bool thread_has_expired(const struct runner *runner, const Renga__V1__Thread *thread)
+{
+    bool busy = thread->queued_runs || thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_QUEUED ||
+                thread->run_state == RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    return !busy && retention_is_over(runner, thread->retention, thread->updated_ms);
+}
+
+static bool is_behind(const char *token, const Renga__V1__Thread *thread)
+{
+    char *end;
+    int64_t updated = strtoll(token, &end, 10);
+    if (!*token || *end != ':')
+        return true;
+    return thread->updated_ms < updated || (thread->updated_ms == updated && strcmp(thread->thread_id, end + 1) > 0);
+}
+
+static void threads_came(struct store_scan *scan)
+{
+    struct list *list = (struct list *)scan;
+    struct request *request = list->request;
+    struct status st = scan->status;
+    const Renga__V1__ListThreadsRequest *message = (const void *)request->message;
+    NEW(request->arena, list_threads_response, ListThreadsResponse);
+    Renga__V1__Thread **all = xnonnull(arena_alloc(request->arena, (scan->count + 1) * sizeof(*all)));
+    size_t count = 0;
+    for (size_t i = 0; i < scan->count && st.code == OK; i++) {
+        Renga__V1__Thread *row = row_read(request->arena, &renga__v1__thread__descriptor, &scan->rows[i], &st);
+        if (!row && list_passes_over(list, &scan->rows[i], &st))
+            continue;
+        if (row && thread_fits(message, row) && is_behind(message->page_token, row) &&
+            !thread_has_expired(request->runner, row))
+            all[count++] = row;
+    }
+    store_scan_fini(scan);
+    if (st.code != OK) {
+        list_fail(list, &st);
+        return;
+    }
+    qsort(all, count, sizeof(*all), by_change);
+    list_threads_response->threads = all;
+    list_threads_response->damaged_thread_ids = list->damaged;
+    list_threads_response->n_damaged_thread_ids = list->damaged_count;
+    list_threads_response->n_threads = count < list->page ? count : list->page;
+    if (count > list->page)
+        list_threads_response->next_page_token = xnonnull(arena_printf(
+            request->arena, "%" PRId64 ":%s", all[list->page - 1]->updated_ms, all[list->page - 1]->thread_id));
+    request->response = &list_threads_response->base;
+    request_answer(request);
+    lists_clear(list);
+}
+
+static void list_threads(struct list *list, struct request *request)
+{
+    const Renga__V1__ListThreadsRequest *message = (const void *)request->message;
+    list_init(list, request, message->page_size);
+    list->came = threads_came;
+    if (*message->page_token && !strchr(message->page_token, ':')) {
+        struct status st = {0};
+        page_token_fail(message->page_token, &st);
+        list_fail(list, &st);
+        return;
+    }
+    key_named(&list->from, KEY_THREAD, request->tenant, "");
+    key_behind(&list->to, KEY_THREAD, request->tenant);
+    list_scan(list, false, THREADS_MAX);
+}
+
+void request_list(struct request *request)
+{
+    if (TYPE(request->message, describe_agent_request)) {
+        request_describe_agent(request);
+        return;
+    }
+    if (TYPE(request->message, list_checkpoints_request)) {
+        list_checkpoints(request);
+        return;
+    }
+    struct list *list = xnonnull(calloc(1, sizeof *list));
+    list->clear = lists_clear;
+    if (TYPE(request->message, list_runs_request)) {
+        list_runs(list, request);
+    } else if (TYPE(request->message, list_threads_request)) {
+        list_threads(list, request);
+    } else {
+        free(list);
+        request_refuse(request, NULL, UNIMPLEMENTED, "the runner does not know %s", request->message->descriptor->name);
+    }
+}

@@ -1,0 +1,87 @@
+/* Threads whose time is over. The sweep deletes them from the disk periodically; until then no request finds them:
+ *
+ *      a request that reads or continues the thread   NOT_FOUND
+ *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
+ *      DeleteThread                                   is served */
+#include "retention.h"
+#include "runtime/request.h"
+#include "thread/run_priv.h"
+
+#include <stdlib.h>
+
+#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
+
+bool retention_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms)
+{
+    struct retention_limits limits = retention_limits_of(runner, own);
+    return limits.ttl_ms > 0 && wall_ms() - updated_ms >= limits.ttl_ms;
+}
+
+static bool expire_is_over(const struct thread *thread)
+{
+    return thread->exists && !thread->unreadable && !thread->deleted && !thread_busy(thread) &&
+           retention_is_over(thread->shard->runner, thread->retention, thread->updated_ms);
+}
+
+/* The turn of the maintenance request itself counts as 1 hold. */
+static bool expire_may_erase(const struct thread *thread)
+{
+    return !thread->held && thread->holds <= 1;
+}
+
+void expire_thread(struct request *request, struct thread *thread)
+{
+    if (!expire_is_over(thread) || !expire_may_erase(thread)) {
+        request_answer(request);
+        return;
+    }
+    runner_metrics_expired(thread->shard->runner->options.runner_metrics, thread->shard->loop);
+    erase_thread(request, thread);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+struct expired_request {
+    struct request maintenance;
+    struct request *request; /* that waits */
+};
+
+static void expire_erased(struct request *maintenance)
+{
+    struct expired_request *expired_request = maintenance->owner;
+    if (maintenance->status.code == OK)
+        request_retry(expired_request->request, &maintenance->status);
+    else
+        request_fail(expired_request->request, &maintenance->status, NULL);
+    free(expired_request);
+}
+
+static void expire_replace(struct request *request, struct thread *thread)
+{
+    struct expired_request *expired_request = xnonnull(calloc(1, sizeof *expired_request));
+    expired_request->request = request;
+    expired_request->maintenance =
+        (struct request){.loop = thread->shard->loop, .answered = expire_erased, .owner = expired_request};
+    expire_thread(&expired_request->maintenance, thread);
+}
+
+static bool expire_makes_thread(const struct request *request)
+{
+    return TYPE(request->message, start_run_request) || TYPE(request->message, fork_thread_request) ||
+           TYPE(request->message, copy_thread_request);
+}
+
+bool expire_serves(struct request *request, struct thread *thread)
+{
+    if (request->maintenance || !expire_is_over(thread) || TYPE(request->message, delete_thread_request))
+        return false;
+    if (!expire_makes_thread(request))
+        request_refuse(request, NULL, NOT_FOUND, "there is no %s '%.128s'", request->run_id ? "run" : "thread",
+                       request->run_id ? request->run_id : thread->id);
+    else if (expire_may_erase(thread))
+        expire_replace(request, thread);
+    else
+        request_refuse(request, NULL, UNAVAILABLE, "thread '%s' has expired and is still in use; ask again",
+                       thread->id);
+    return true;
+}

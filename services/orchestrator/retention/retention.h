@@ -1,0 +1,67 @@
+/* Private to the orchestrator: how long threads and their histories are kept. Threads whose time is over, and
+ * checkpoints and events that are too many or too old, are deleted in the background. The batches are so small that no
+ * request waits for them.
+ */
+#ifndef RENGA_ORCHESTRATOR_RETENTION_H
+#define RENGA_ORCHESTRATOR_RETENTION_H
+
+#include "runtime/runner.h"
+
+struct activation;
+struct run;
+
+/* The limits of a thread: its own settings if it has any, else the server's. -1: no limit. */
+struct retention_limits {
+    int64_t ttl_ms, max_checkpoints, max_age_ms;
+};
+struct retention_limits retention_limits_of(const struct runner *runner, const Renga__V1__Retention *own);
+
+/* interrupt_timeout.c, a maintenance request: ends a pause before or after a node that has lasted as long as it may;
+ * leaves every other run alone. Answered when that is on disk. */
+void interrupt_timeout_expire(struct request *request, struct thread *thread);
+/* A row with the time at which the pause ends, into the filling batch, if the run is paused and has a limit. */
+void interrupt_timeout_write_row(const struct run *run);
+int64_t interrupt_timeout_expires_ms(const struct run *run, int64_t asked_ms); /* 0: a pause has no limit */
+
+/* expire.c: whether the time of a thread that is not busy is over, as a server with these options sees it. */
+bool retention_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms);
+/* A maintenance request: erases a thread whose time is over; a thread that is busy, or has changed since, is left
+ * alone. */
+void expire_thread(struct request *request, struct thread *thread);
+/* True: the thread has expired, and the request is ended, or is served when the thread is erased. */
+bool expire_serves(struct request *request, struct thread *thread);
+
+/* erase.c: takes a thread that is not busy out of the store, all of it, and out of memory. Answers the request when
+ * that is on disk, with the response that it has. */
+void erase_thread(struct request *request, struct thread *thread);
+/* A maintenance request: goes on with a thread that was being erased when the process ended; `place` has the time of
+ * its mark. */
+void erase_marked(struct request *request, struct thread *thread);
+/* Whether it is DeleteThread, or erase_marked. */
+bool erase_is_asked_by(const struct request *request);
+void history_delete(struct request *request, struct thread *thread); /* DeleteThread */
+
+/* prune.c, a maintenance request: takes away the history of the request's thread that it need not keep. Answered when
+ * that is on disk; a thread that is busy is left alone. */
+void prune_thread(struct request *request, struct thread *thread);
+/* The same at once, before the record of the end of a run, if a single checkpoint is kept, the run gathered its
+ * records, and no client watches. */
+void prune_at_end(struct run *run);
+
+/* node_cache.c: results of nodes that are used again. True if the activated node's result is looked up: then the node
+ * finishes, or begins. */
+bool cache_ask(struct activation *activation);
+void cache_drop(struct activation *activation);        /* it is taken out of work */
+void cache_store(const struct activation *activation); /* beside the record that is made of it */
+bool cache_is_over(const struct store_row *row);
+
+/* sweep.c: goes through all threads periodically, a single maintenance request at a time. From inside the first loop.
+ */
+struct sweep;
+struct sweep *sweep_start_threads(struct runner *runner);
+struct sweep *
+sweep_start_interrupt_timeouts(struct runner *runner); /* of the pauses whose time is over alone, twice a second */
+bool sweep_is_busy(const struct sweep *sweep);         /* begins no maintenance request while the runner drains */
+void sweep_stop(struct sweep **sweep);
+
+#endif

@@ -1,0 +1,300 @@
+/* Requests on their way: to the shard of their thread, through the thread's queue, and back to the loop they came
+ * from. */
+#include "request.h"
+#include "thread/run_priv.h"
+
+#include "base/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AGAIN_MAX 8 /* threads that are lost before it is served; then its caller rests before it asks again */
+
+#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
+
+/* ---- back -------------------------------------------------------------------------------------------------------- */
+
+static void went(struct work *work)
+{
+    struct request *request = CONTAINER_OF(work, struct request, going);
+    request->is_back = true;
+    if (!request->leaves) /* else its other message is still under way */
+        request->answered(request);
+}
+
+void request_answer(struct request *request)
+{
+    void (*before)(struct request * request) = request->before_answer;
+    request->before_answer = NULL;
+    if (before && request->status.code == OK && request->response) {
+        before(request);
+        return;
+    }
+    request->waits_on = NULL; /* the run may go before the caller's leaving is seen */
+    request->going.run = went;
+    loop_post(request->loop, &request->going);
+}
+
+struct job request_job(const struct request *request, const struct thread *thread, void (*run)(struct job *job),
+                       void (*ended)(struct job *job))
+{
+    return (struct job){
+        .loop = thread->shard->loop,
+        .run = run,
+        .ended = ended,
+        .owner = job_owner(request->tenant, request->access.principal.name),
+    };
+}
+
+void request_fail(struct request *request, const struct status *st, const char *reason)
+{
+    request->status = *st;
+    request->reason = reason;
+    request->response = NULL;
+    request_answer(request);
+}
+
+bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
+{
+    va_list arguments;
+    struct status st = {0};
+    va_start(arguments, format);
+    status_set(&st, code, format, arguments);
+    va_end(arguments);
+    request_fail(request, &st, reason);
+    return false;
+}
+
+void request_answer_on_commit(struct request *request, struct thread *thread, void *response)
+{
+    request->response = response;
+    log_await(thread, request);
+}
+
+/* ---- in the shard ------------------------------------------------------------------------------------------------ */
+
+void request_queue(struct request *request, struct thread *thread)
+{
+    request->next = NULL;
+    if (thread->last_request)
+        thread->last_request->next = request;
+    else
+        thread->first_request = request;
+    thread->last_request = request;
+    if (crashes_is_in_quarantine(thread))
+        crashes_refuse(thread);
+    loop_defer(thread->shard->loop, &thread->go);
+}
+
+static void send_on(struct shard *shard, struct request *request)
+{
+    struct run *run = shard_find_run(shard, request->tenant, request->run_id);
+    if (run)
+        request_queue(request, run->thread);
+    else
+        request_read_run(request, shard);
+}
+
+static void request_came(struct work *work)
+{
+    struct request *request = CONTAINER_OF(work, struct request, coming);
+    struct shard *shard = request->shard;
+    request->arrival = ++shard->arrivals;
+    if (request->run_id)
+        send_on(shard, request);
+    else
+        request_queue(request, thread_get(shard, request->tenant, request->thread_id, request->drawn));
+}
+
+/* ---- there ------------------------------------------------------------------------------------------------------- */
+
+static void name_thread(struct request *request, const char *request_id)
+{
+    char id[ID_MAX];
+    request->drawn = !*request_id;
+    uint64_t number = request->drawn ? random_u64() : id_hash_text(id_hash_text(ID_HASH, request->tenant), request_id);
+    id_make_hashed(id, "t_", number);
+    request->thread_id = xnonnull(arena_strdup(request->arena, id));
+}
+
+#define ABOUT_THREAD(name, Name)                                                                                       \
+    if (TYPE(request->message, name##_request))                                                                        \
+        request->thread_id = ((const Renga__V1__##Name##Request *)request->message)->thread_id;
+#define ABOUT_RUN(name, Name)                                                                                          \
+    if (TYPE(request->message, name##_request))                                                                        \
+        request->run_id = ((const Renga__V1__##Name##Request *)request->message)->run_id;
+
+static void find_subject(struct request *request)
+{
+    ABOUT_THREAD(start_run, StartRun)
+    ABOUT_THREAD(get_state, GetState)
+    ABOUT_THREAD(update_state, UpdateState)
+    ABOUT_THREAD(list_checkpoints, ListCheckpoints)
+    ABOUT_THREAD(delete_thread, DeleteThread)
+    ABOUT_RUN(get_run, GetRun)
+    ABOUT_RUN(cancel_run, CancelRun)
+    ABOUT_RUN(migrate_run, MigrateRun)
+    ABOUT_RUN(watch_run, WatchRun)
+    if (TYPE(request->message, resume_run_request)) {
+        const Renga__V1__ResumeRunRequest *message = (const void *)request->message;
+        if (*message->run_id)
+            request->run_id = message->run_id;
+        else
+            request->thread_id = message->thread_id;
+    }
+    if (TYPE(request->message, fork_thread_request)) {
+        const Renga__V1__ForkThreadRequest *message = (const void *)request->message;
+        request->thread_id = message->new_thread_id;
+        if (!*request->thread_id)
+            name_thread(request, message->request_id);
+    }
+    if (TYPE(request->message, copy_thread_request)) {
+        const Renga__V1__CopyThreadRequest *message = (const void *)request->message;
+        request->thread_id = message->new_thread_id;
+        if (!*request->thread_id)
+            name_thread(request, message->request_id);
+    }
+    if (TYPE(request->message, start_run_request) && request->thread_id && !*request->thread_id)
+        name_thread(request, ((const Renga__V1__StartRunRequest *)request->message)->request_id);
+}
+
+struct shard *shard_of_place(struct runner *runner, uint64_t place)
+{
+    return &runner->shards[(place & 0x3FFFFFFF) % runner->shard_count];
+}
+
+/* Sets it to the state of a new request. */
+static void reset(struct request *request)
+{
+    request->place = request->waits_on = NULL;
+    request->repeated = request->checked = request->looked_up = request->drawn = request->at_rest = false;
+    request->response = NULL;
+    request->reason = request->handoff_address = NULL;
+    request->status = (struct status){0};
+    request->coming = (struct work){.run = request_came};
+    request->going = (struct work){.run = went};
+}
+
+static void request_prepare(struct runner *runner, struct request *request)
+{
+    reset(request);
+    request->runner = runner;
+    request->thread_id = request->run_id = NULL;
+    request->leaves = request->is_back = false;
+    request->again = 0;
+    request->shard = NULL;
+}
+
+void request_do_maintenance(struct runner *runner, struct request *request, const char *thread_id)
+{
+    void *place = request->place;
+    request_prepare(runner, request);
+    request->place = place;
+    request->thread_id = thread_id;
+    request->shard = shard_of_place(runner, id_of_place(request->tenant, thread_id));
+    loop_post(request->shard->loop, &request->coming);
+}
+
+void runner_run(struct runner *runner, struct request *request)
+{
+    uint32_t place = 0;
+    request_prepare(runner, request);
+    if (runner->closing || (runner->draining && !request->in_call)) {
+        request->handoff_address = request->given ? "" : NULL;
+        request_refuse(request, NULL, UNAVAILABLE, "the server is draining");
+        return;
+    }
+    find_subject(request);
+    if (request->run_id && !id_run_place(request->run_id, &place)) {
+        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
+        return;
+    }
+    if (!request->run_id && !request->thread_id) {
+        request_list(request);
+        return;
+    }
+    request->shard = shard_of_place(runner, request->run_id ? place : id_of_place(request->tenant, request->thread_id));
+    loop_post(request->shard->loop, &request->coming);
+}
+
+/* From inside its shard: the fields of the loop that it comes from are left alone, since its caller may leave now. */
+void request_retry(struct request *request, const struct status *why)
+{
+    if (!request->message || request->again++ == AGAIN_MAX || request->runner->draining) {
+        request->handoff_address = request->message && (request->given || !request->runner->draining) ? "" : NULL;
+        request_fail(request, why, NULL);
+        return;
+    }
+    reset(request);
+    if (request->thread_id)
+        request->run_id = NULL; /* of a request that was repeated */
+    loop_post(request->shard->loop, &request->coming);
+}
+
+/* ---- the caller leaves ------------------------------------------------------------------------------------------- */
+
+static bool take_from(struct request **list, struct request *request)
+{
+    while (*list && *list != request)
+        list = &(*list)->next;
+    if (!*list)
+        return false;
+    *list = request->next;
+    return true;
+}
+
+static bool cancels(const struct request *request)
+{
+    if (TYPE(request->message, start_run_request))
+        return ((const Renga__V1__StartRunRequest *)request->message)->cancel_on_disconnect;
+    return TYPE(request->message, resume_run_request) &&
+           ((const Renga__V1__ResumeRunRequest *)request->message)->cancel_on_disconnect;
+}
+
+static void left_and_back(struct work *work)
+{
+    struct request *request = CONTAINER_OF(work, struct request, leaving);
+    request->leaves = false;
+    if (request->is_back)
+        request->answered(request);
+}
+
+struct run *request_end_wait(struct request *request)
+{
+    struct run *run = request->waits_on;
+    request->waits_on = NULL;
+    return run && (take_from(&run->waiters, request) || take_from(&run->quiet_waiters, request)) ? run : NULL;
+}
+
+static void request_stop_waiting(struct request *request)
+{
+    struct run *run = request_end_wait(request);
+    if (!run)
+        return;
+    struct thread *thread = run->thread;
+    request_refuse(request, NULL, CANCELLED, "the caller went away");
+    if (!cancels(request) || !run_is_open(run))
+        return;
+    run_halt(run);
+    if (run_is_open(run))
+        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT,
+                   CANCELLED, "the caller that waited for it went away");
+    loop_defer(thread->shard->loop, &thread->go);
+}
+
+static void request_left(struct work *work)
+{
+    struct request *request = CONTAINER_OF(work, struct request, leaving);
+    request_stop_waiting(request);
+    request->leaving.run = left_and_back;
+    loop_post(request->loop, &request->leaving);
+}
+
+void runner_abandon(struct request *request)
+{
+    if (!request->shard || request->leaves || request->is_back)
+        return;
+    request->leaves = true;
+    request->leaving = (struct work){.run = request_left};
+    loop_post(request->shard->loop, &request->leaving);
+}

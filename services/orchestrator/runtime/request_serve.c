@@ -1,0 +1,211 @@
+/* The service of a request at its turn: the function that serves it, and the check that its key may use that agent.
+ * Requests about a run are all answered with the run, from memory or from its row. */
+#include "request.h"
+#include "retention/retention.h"
+#include "thread/run_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define REQUEST_BYTES_MAX                                                                                              \
+    ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for the other fields of its record */
+#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
+
+/* ---- the run as an answer ---------------------------------------------------------------------------------------- */
+
+#define WITH_RUN(name, Name)                                                                                           \
+    if (TYPE(request->message, name##_request)) {                                                                      \
+        Renga__V1__##Name##Response *response = xnonnull(arena_alloc(request->arena, sizeof *response));               \
+        renga__v1__##name##_response__init(response);                                                                  \
+        response->run = run;                                                                                           \
+        request->response = &response->base;                                                                           \
+    }
+
+static void answer_with(struct request *request, Renga__V1__Run *run)
+{
+    WITH_RUN(start_run, StartRun)
+    WITH_RUN(get_run, GetRun)
+    WITH_RUN(cancel_run, CancelRun)
+    WITH_RUN(resume_run, ResumeRun)
+    if (request->repeated && TYPE(request->message, start_run_request))
+        ((Renga__V1__StartRunResponse *)request->response)->repeated_request = true;
+    if (request->repeated && TYPE(request->message, resume_run_request))
+        ((Renga__V1__ResumeRunResponse *)request->response)->repeated_request = true;
+}
+
+void request_complete(struct request *request, const struct run *run)
+{
+    answer_with(request, answer_run(request->arena, run, ANSWER_WHOLE));
+}
+
+void request_wait(struct request *request, struct run *run, bool wait)
+{
+    if (wait && run_is_open(run)) {
+        request->next = run->waiters;
+        run->waiters = request;
+        request->waits_on = run;
+        return;
+    }
+    request_complete(request, run);
+    log_await(run->thread, request);
+}
+
+/* ---- a run's row ------------------------------------------------------------------------------------------------- */
+
+struct row_scan {
+    struct store_scan scan;
+    struct request *request;
+    struct shard *shard;
+};
+
+static void request_serve_row_came(struct store_scan *scan)
+{
+    struct row_scan *row = (struct row_scan *)scan;
+    struct request *request = row->request;
+    struct status st = scan->status;
+    Renga__V1__RunRow *found = NULL;
+    if (st.code == OK && !scan->count)
+        fail(&st, NOT_FOUND, "there is no run '%.64s'", request->run_id);
+    else if (st.code == OK)
+        found = answer_read_row(request->arena, &scan->rows[0], &st);
+    request->place = found;
+    if (!found)
+        request_fail(request, &st, NULL);
+    else
+        request_queue(request, thread_get(row->shard, request->tenant, found->run->thread_id, false));
+    store_scan_fini(scan);
+    free(row);
+}
+
+void request_read_run(struct request *request, struct shard *shard)
+{
+    struct key key;
+    char last[sizeof key.bytes + 1];
+    struct row_scan *row = xnonnull(calloc(1, sizeof *row));
+    row->request = request;
+    row->shard = shard;
+    key_named(&key, KEY_RUN, request->tenant, request->run_id);
+    memcpy(last, key.bytes, key.size);
+    last[key.size] = '\0';
+    store_scan_init(&row->scan, shard->loop, request_serve_row_came);
+    row->scan.from = key_bytes(&key);
+    row->scan.to = (struct store_bytes){last, key.size + 1};
+    row->scan.limit = 1;
+    row->scan.bytes_max = OUTPUT_ROW_MAX;
+    store_scan(shard->runner->options.store, &row->scan);
+}
+
+struct run *request_find_run(struct request *request, struct thread *thread, const char *run_id)
+{
+    assert(run_id);
+    if (thread->run && strcmp(thread->run->id, run_id) == 0)
+        return thread->run;
+    for (struct run *run = thread->queue; run; run = run->next)
+        if (strcmp(run->id, run_id) == 0)
+            return run;
+    return NULL;
+}
+
+/* ---- requests about runs ----------------------------------------------------------------------------------------- */
+
+static void serve_get(struct request *request, struct thread *thread)
+{
+    struct run *run = request_find_run(request, thread, request->run_id);
+    const Renga__V1__RunRow *row = request->place;
+    if (run) {
+        request_complete(request, run);
+        log_await(thread, request);
+    } else if (row) {
+        answer_with(request, row->run);
+        request_answer(request);
+    } else {
+        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
+    }
+}
+
+static void serve_cancel(struct request *request, struct thread *thread)
+{
+    const Renga__V1__CancelRunRequest *message = (const void *)request->message;
+    struct run *run = request_find_run(request, thread, request->run_id);
+    if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
+        serve_get(request, thread);
+        return;
+    }
+    run_halt(run);
+    if (run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
+        serve_get(request, thread);
+        return;
+    }
+    if (message->wait && run->orphaned) {
+        request->next = run->quiet_waiters;
+        run->quiet_waiters = request;
+    } else {
+        request->next = run->waiters;
+        run->waiters = request;
+    }
+    request->waits_on = run;
+    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED,
+               "%s", *message->reason ? message->reason : "cancelled by its caller");
+}
+
+/* ---- its turn ---------------------------------------------------------------------------------------------------- */
+
+/* The agent that it is about: of the run, the thread, or the request. */
+static const char *agent_of(const struct request *request, const struct thread *thread)
+{
+    const Renga__V1__RunRow *row = request->place;
+    if (TYPE(request->message, start_run_request))
+        return ((const Renga__V1__StartRunRequest *)request->message)->agent;
+    if (request->run_id && row)
+        return row->run->agent;
+    if (thread->agent)
+        return thread->agent->name;
+    return thread->run ? thread->run->request->agent : NULL;
+}
+
+static bool may_ask(struct request *request, const struct thread *thread)
+{
+    struct status st = {0};
+    const char *agent = request->access.auth ? agent_of(request, thread) : NULL;
+    if (thread->unreadable && access_control_is_limited(&request->access))
+        fail(&st, PERMISSION_DENIED,
+             "the agent of thread '%s' cannot be read; only a key that reaches all agents can delete it", thread->id);
+    else if (!agent || access_control_check(&request->access, agent, &st))
+        return true;
+    request_fail(request, &st, NULL);
+    return false;
+}
+
+/* A request that begins or changes a run is stored whole in its record. The API limits are smaller, but not all
+ * requests pass the API. */
+static bool fits_record(struct request *request)
+{
+    size_t size = request->message ? protobuf_c_message_get_packed_size(request->message) : 0;
+    return size <= REQUEST_BYTES_MAX ||
+           request_refuse(request, NULL, RESOURCE_EXHAUSTED,
+                          "%s has %zu bytes; at most %zu can be kept: write less, or a part of it with each of several "
+                          "UpdateState",
+                          request->message->descriptor->short_name, size, REQUEST_BYTES_MAX);
+}
+
+void request_serve(struct request *request, struct thread *thread)
+{
+    if (!request->maintenance && !(may_ask(request, thread) && fits_record(request)))
+        return;
+    if (expire_serves(request, thread))
+        return;
+    if (request->maintenance)
+        request->maintenance(request, thread);
+    else if (TYPE(request->message, get_run_request) || (request->repeated && request->run_id))
+        serve_get(request, thread);
+    else if (TYPE(request->message, cancel_run_request))
+        serve_cancel(request, thread);
+    else if (TYPE(request->message, watch_run_request))
+        subscribers_add(request, thread);
+    else if (TYPE(request->message, start_run_request))
+        request_start_run(request, thread);
+    else if (TYPE(request->message, resume_run_request))
+        request_resume_run(request, thread);
+    else
+        request_serve_history(request, thread);
+}

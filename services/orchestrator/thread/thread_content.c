@@ -1,0 +1,93 @@
+/* A thread and its content: its runs and states, the agent's version, how long it is kept. */
+#include "monitor/run_trace.h"
+#include "run_priv.h"
+#include "state_migration.h"
+
+#include <stdlib.h>
+
+struct thread *thread_new(struct shard *shard, const char *tenant, const char *id)
+{
+    struct thread *thread = xnonnull(calloc(1, sizeof *thread));
+    atomic_fetch_add(&shard->runner->holders, 1);
+    thread->shard = shard;
+    thread->tenant = xnonnull(strdup(tenant));
+    thread->id = xnonnull(strdup(id));
+    thread->place = id_of_place(tenant, id);
+    thread->go.run = thread_go;
+    return thread;
+}
+
+void thread_drop_content(struct thread *thread)
+{
+    struct agents *agents = thread->shard->runner->options.agents;
+    trace_run_left(thread);
+    if (thread->run)
+        thread->run->dirty = thread->run->to_begin = NULL;
+    frame_destroy(&thread->root);
+    live_drop(thread);
+    if (thread->run)
+        run_free(thread->run);
+    for (struct run *run = thread->queue, *next; run; run = next) {
+        next = run->next;
+        run_free(run);
+    }
+    memories_drop(&thread->memories);
+    if (thread->agent)
+        agent_release(agents, thread->agent);
+    if (thread->retention)
+        renga__v1__retention__free_unpacked(thread->retention, NULL);
+    thread->run = thread->queue = NULL;
+    thread->agent = NULL;
+    thread->retention = NULL;
+    crashes_leave(thread);
+}
+
+void thread_free(struct thread *thread)
+{
+    loop_undefer(thread->shard->loop, &thread->go);
+    owner_clear(thread);
+    thread_drop_content(thread);
+    free(thread->crashes.record);
+    free(thread->tenant);
+    free(thread->id);
+    runner_release(thread->shard->runner);
+    free(thread);
+}
+
+void thread_set_retention(struct thread *thread, const Renga__V1__Retention *retention)
+{
+    size_t size = renga__v1__retention__get_packed_size(retention);
+    uint8_t *bytes = xnonnull(malloc(size + 1));
+    renga__v1__retention__pack(retention, bytes);
+    if (thread->retention)
+        renga__v1__retention__free_unpacked(thread->retention, NULL);
+    thread->retention = renga__v1__retention__unpack(NULL, size, bytes);
+    free(bytes);
+}
+
+void thread_take_agent(struct thread *thread, struct agent *agent)
+{
+    if (thread->agent == agent)
+        return;
+    agent_hold(agent);
+    if (thread->agent)
+        agent_release(thread->shard->runner->options.agents, thread->agent);
+    thread->agent = agent;
+}
+
+struct agent *thread_agent_for(struct thread *thread, const char *version)
+{
+    struct status ignored = {0};
+    return agents_find(thread->shard->runner->options.agents, NULL, version, &ignored);
+}
+
+void thread_unqueue(struct thread *thread, struct run *run)
+{
+    struct run **link = &thread->queue;
+    while (*link && *link != run)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    *link = run->next;
+    run_free(run);
+}

@@ -1,0 +1,333 @@
+/* The watchers of a thread, kept in its shard. A watcher reads the log up to its end; then it is live, and receives
+ * events as they happen. A watcher that falls behind reads the log again: no events are kept for it. */
+#include "journal/events.h"
+#include "runtime/request.h"
+#include "thread/run_priv.h"
+#include "upgrade/migrate_run.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#define PACKET_EVENTS 256
+#define PACKET_BYTES  ((size_t)1 << 20)
+#define PAGE_ROWS     256
+#define PAGE_BYTES    ((size_t)4 << 20)
+#define HEARTBEAT_MS  15000
+#define UNREAD_MS     60000 /* as WatchRun promises */
+
+/* ---- packets ----------------------------------------------------------------------------------------------------- */
+
+static bool subscribers_is_wanted(const struct subscription *subscription, const struct live_event *event)
+{
+    bool always = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_HEARTBEAT ||
+                  event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_STOPPED;
+    return always || ((!subscription->kinds || subscription->kinds >> event->kind & 1) &&
+                      !(subscription->skips_inner && event->inner));
+}
+
+bool subscription_is_full(const struct subscription *subscription)
+{
+    return subscription->packet.count >= PACKET_EVENTS || subscription->packet.bytes >= PACKET_BYTES;
+}
+
+static void subscribers_put(struct subscription *subscription, const struct live_event *event)
+{
+    struct live_event *copy = xnonnull(malloc(sizeof *copy + event->size));
+    memcpy(copy, event, sizeof *copy + event->size);
+    copy->next = NULL;
+    if (subscription->packet.last)
+        subscription->packet.last->next = copy;
+    else
+        subscription->packet.first = copy;
+    subscription->packet.last = copy;
+    subscription->packet.count++;
+    subscription->packet.bytes += event->size;
+}
+
+void subscription_end(struct subscription *subscription, const struct status *why)
+{
+    if (subscription->ended)
+        return;
+    subscription->ended = true;
+    subscription->packet.end = true;
+    if (why)
+        subscription->packet.status = *why;
+    subscription_send(subscription);
+}
+
+void subscription_add(struct subscription *subscription, const struct live_event *event)
+{
+    bool is_text = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_TOKEN;
+    if (event->run != subscription->run_number || event->id <= subscription->cursor || subscription->ended ||
+        (is_text && subscription->misses_text))
+        return;
+    subscription->cursor = event->id;
+    if (subscribers_is_wanted(subscription, event))
+        subscribers_put(subscription, event);
+    bool stays = event->waits && subscription->follow;
+    if ((event->stops && !stays) || (subscription->until && event->id >= subscription->until))
+        subscription_end(subscription, NULL);
+}
+
+/* ---- from the log ------------------------------------------------------------------------------------------------ */
+
+static void subscribers_read_event(struct event_reader *reader, const Renga__V1__RunEvent *event)
+{
+    struct subscription *subscription = reader->data;
+    struct live_event *live = live_event_of(event);
+    live->run = subscription->run_number;
+    /* A stop after which the run went on is not the end. */
+    live->stops = live->stops && subscription->until && live->id >= subscription->until;
+    subscription_add(subscription, live);
+    free(live);
+}
+
+static bool run_is_over(const struct subscription *subscription, const struct run *run)
+{
+    bool waits = run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING;
+    return !run || (!run_is_open(run) && !(waits && subscription->follow));
+}
+
+static struct run *subscribers_run_of(const struct subscription *subscription)
+{
+    struct thread *thread = subscription->thread;
+    if (thread->run && thread->run->number == subscription->run_number)
+        return thread->run;
+    for (struct run *run = thread->queue; run; run = run->next)
+        if (run->number == subscription->run_number)
+            return run;
+    return NULL;
+}
+
+static void go_live(struct subscription *subscription)
+{
+    struct thread *thread = subscription->thread;
+    struct run *run = subscribers_run_of(subscription);
+    subscription->live = true;
+    for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
+        subscription_add(subscription, event);
+    subscription_send_tokens(subscription);
+    if (run_is_over(subscription, run) && (!run || run->last_event <= subscription->cursor) &&
+        thread->committed == thread->last)
+        subscription_end(subscription, NULL);
+}
+
+/* Records follow upon each other; only those that were begun when the process ended leave a gap. */
+static bool subscribers_is_gone(const Record *record, uint64_t number, uint64_t wanted)
+{
+    bool recovered = record->goes_on && record->goes_on->recovered;
+    return number > wanted && !(recovered && wanted > record->goes_on->after);
+}
+
+/* Records are read by the version that the run had. */
+static void subscribers_take_version(struct subscription *subscription, const Record *record)
+{
+    if (!subscription->moves || record->run != subscription->run_number || !(record->begun || record->migrated))
+        return;
+    if (subscription->agent)
+        agent_release(subscription->thread->shard->runner->options.agents, subscription->agent);
+    subscription->agent = thread_agent_for(subscription->thread, record->migrated ? record->migrated->graph_version
+                                                                                  : record->begun->graph_version);
+}
+
+static void subscribers_page_came(struct store_scan *scan)
+{
+    struct subscription *subscription = CONTAINER_OF(scan, struct subscription, scan);
+    struct thread *thread = subscription->thread;
+    struct status st = scan->status;
+    struct arena arena;
+    uint64_t upto = subscription->upto;
+    struct run *run = subscribers_run_of(subscription);
+    subscription->reading = false;
+    size_t i = 0;
+    for (; i < scan->count && st.code == OK && !subscription_is_full(subscription) && !subscription->ended; i++) {
+        arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
+        const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, &scan->rows[i], &st);
+        uint64_t number = key_number(scan->rows[i].key);
+        if (record && subscribers_is_gone(record, number, subscription->next_record)) {
+            fail(&st, OUT_OF_RANGE, "events before %lld are not kept any more", (long long)number << EVENT_NUMBER_BITS);
+            record = NULL;
+        }
+        if (record)
+            subscribers_take_version(subscription, record);
+        bool last = run && run->last_event >> EVENT_NUMBER_BITS == (int64_t)number;
+        struct event_reader reader = {.agent = subscription->agent,
+                                      .run_id = subscription->run_id,
+                                      .thread_id = thread->id,
+                                      .place = thread->place,
+                                      .live = last ? run : NULL,
+                                      .arena = &arena,
+                                      .came = subscribers_read_event,
+                                      .data = subscription};
+        if (record && record->run == subscription->run_number)
+            events_of_record(&reader, record, number);
+        if (record)
+            subscription->next_record = number + 1;
+        arena_fini(&arena);
+    }
+    bool all = i == scan->count && !scan->more;
+    store_scan_fini(scan);
+    if (all && !subscription->ended)
+        subscription->next_record = upto + 1;
+    if (st.code != OK)
+        subscription_end(subscription, &st);
+    else if (all && !subscription->ended && subscription->next_record > thread->committed &&
+             subscription->next_record >= subscription->live_from)
+        go_live(subscription);
+    subscription_send(subscription);
+    if (subscription->left)
+        subscription_leave(subscription);
+    else if (!subscription->live && !subscription->ended && subscription->next_record <= thread->committed)
+        subscription_fill(subscription);
+    thread->holds--; /* not before the subscription has gone */
+    thread_settle(thread);
+}
+
+/* Reads on, if there is room and an unread record. */
+void subscription_fill(struct subscription *subscription)
+{
+    struct key from, to;
+    struct thread *thread = subscription->thread;
+    if (subscription->reading || subscription->ended || subscription->left || subscription->live ||
+        subscription_is_full(subscription) || thread->phase != THREAD_READY)
+        return;
+    subscription->reading = true;
+    subscription->upto = thread->committed;
+    thread->holds++;
+    key_numbered(&from, KEY_RECORD, thread->tenant, thread->id, subscription->next_record);
+    key_numbered(&to, KEY_RECORD, thread->tenant, thread->id, thread->committed + 1);
+    store_scan_init(&subscription->scan, thread->shard->loop, subscribers_page_came);
+    subscription->scan.from = key_bytes(&from);
+    subscription->scan.to = key_bytes(&to);
+    subscription->scan.limit = PAGE_ROWS;
+    subscription->scan.bytes_max = PAGE_BYTES;
+    store_scan(thread->shard->runner->options.store, &subscription->scan);
+}
+
+/* ---- signs of life ----------------------------------------------------------------------------------------------- */
+
+static void subscribers_beat(struct timer *timer)
+{
+    struct subscription *subscription = CONTAINER_OF(timer, struct subscription, heartbeat);
+    struct run *run = subscribers_run_of(subscription);
+    int64_t now_ns = clock_now_ns();
+    if (subscription->ended || subscription->left)
+        return;
+    loop_arm_after(subscription->thread->shard->loop, &subscription->heartbeat, subscription->heartbeat_ms);
+    if (subscription->full && now_ns - subscription->sent_ns >= UNREAD_MS * NS_PER_MS) {
+        struct status st = {0};
+        fail(&st, RESOURCE_EXHAUSTED, "nothing was read for %d s; come back with the last event's id",
+             UNREAD_MS / 1000);
+        subscription_end(subscription, &st);
+        return;
+    }
+    owner_recheck(subscription->thread);
+    if (subscription->full || now_ns - subscription->sent_ns < subscription->heartbeat_ms * NS_PER_MS)
+        return;
+    Renga__V1__RunEvent event = RENGA__V1__RUN_EVENT__INIT;
+    Renga__V1__Heartbeat heartbeat = RENGA__V1__HEARTBEAT__INIT;
+    heartbeat.state = run ? run->state : RENGA__V1__RUN_STATE__RUN_STATE_UNSPECIFIED;
+    heartbeat.nodes_running = run ? (int32_t)run->working : 0;
+    event.event_id = subscription->cursor;
+    event.run_id = subscription->run_id;
+    event.time_ms = wall_ms();
+    event.event_case = RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT;
+    event.heartbeat = &heartbeat;
+    struct live_event *live = live_event_of(&event);
+    subscribers_put(subscription, live);
+    free(live);
+    subscription_send(subscription);
+}
+
+/* ---- a watcher arrives ------------------------------------------------------------------------------------------- */
+
+/* While a run is at work, the events shown go beyond the records kept. */
+static int64_t last_event_sent(const struct thread *thread, const struct run *run)
+{
+    return run_is_open(run) ? (int64_t)((thread->last + 2) << EVENT_NUMBER_BITS) - 1 : run->last_event;
+}
+
+/* The last event that was shown at all. */
+static int64_t present(const struct thread *thread, const struct run *run, int64_t last)
+{
+    bool shows = run && run == thread->run && thread->event_number;
+    return shows ? (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1)) : last;
+}
+
+static bool set_cursor(struct subscription *subscription, int64_t after, int64_t last, int64_t last_sent,
+                       uint64_t first_record, struct status *st)
+{
+    if (after > last_sent)
+        return fail(st, OUT_OF_RANGE, "after_event_id %lld is beyond the run's last event, %lld", (long long)after,
+                    (long long)last);
+    subscription->cursor = after < 0 ? last : after;
+    subscription->next_record = (uint64_t)subscription->cursor >> EVENT_NUMBER_BITS;
+    if (subscription->next_record < first_record)
+        subscription->next_record = first_record;
+    return true;
+}
+
+bool subscribers_await_end(const struct run *run)
+{
+    for (const struct subscription *subscription = run->thread->subscriptions; subscription;
+         subscription = subscription->next)
+        if (subscription->request.in_call && !subscription->left && !subscription->ended &&
+            strcmp(subscription->run_id, run->id) == 0)
+            return true;
+    return false;
+}
+
+void subscribers_add(struct request *request, struct thread *thread)
+{
+    struct subscription *subscription = request->owner;
+    struct status st = {0};
+    const Renga__V1__WatchRunRequest *message = (const void *)request->message;
+    struct run *run = request_find_run(request, thread, request->run_id);
+    const Renga__V1__RunRow *row = request->place;
+    struct agent *agent;
+    if (!run && !row) {
+        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
+        return;
+    }
+    if (!request_find_agent_if_any(request, thread, run ? run->begun->graph_version : row->run->graph_version, &agent))
+        return;
+    if (!set_cursor(subscription, message->after_event_id,
+                    run ? present(thread, run, run->last_event) : row->run->last_event_id,
+                    run ? last_event_sent(thread, run) : row->run->last_event_id,
+                    run ? run->first_record : row->first_record, &st)) {
+        if (agent)
+            agent_release(thread->shard->runner->options.agents, agent);
+        request_fail(request, &st, NULL);
+        return;
+    }
+    subscription->thread = thread;
+    subscription->moves = run ? run->migrated : row->migrated;
+    if (subscription->moves) /* from its beginning: so it is known which version it had */
+        subscription->next_record = run ? run->first_record : row->first_record;
+    subscription->run_number = run ? run->number : row->number;
+    subscription->until = run ? 0 : row->run->last_event_id;
+    text_cut_copy(subscription->run_id, sizeof subscription->run_id, request->run_id);
+    subscription->agent = agent;
+    subscription->follow = message->follow;
+    subscription->skips_inner = message->skip_subgraphs;
+    for (size_t i = 0; i < message->n_kinds; i++)
+        subscription->kinds |= 1u << message->kinds[i];
+    subscription->misses_text = true;
+    subscription->text_from = subscription->cursor;
+    subscription->heartbeat_ms = message->heartbeat_ms ? message->heartbeat_ms : HEARTBEAT_MS;
+    subscription->heartbeat.expired = subscribers_beat;
+    subscription->sent_ns = clock_now_ns();
+    subscription->live_from = thread->last + 1;
+    subscription->next = thread->subscriptions;
+    thread->subscriptions = subscription;
+    if (run && run == thread->run)
+        live_recall(run);
+    loop_arm_after(thread->shard->loop, &subscription->heartbeat, subscription->heartbeat_ms);
+    if (subscription->left) /* while its thread was being read */
+        subscription_leave(subscription);
+    else if (subscription->until && subscription->cursor >= subscription->until)
+        subscription_end(subscription, NULL);
+    else
+        subscription_fill(subscription);
+}

@@ -1,0 +1,82 @@
+/* Private to the orchestrator: who watches runs. */
+#ifndef RENGA_ORCHESTRATOR_SUBSCRIBERS_H
+#define RENGA_ORCHESTRATOR_SUBSCRIBERS_H
+
+#include "log/ids.h"
+#include "runtime/runner.h"
+
+#include "renga/v1/log.pb-c.h"
+
+struct activation;
+struct run;
+struct thread;
+
+/* subscribers.c: the subscribers of a thread, as the shard of the thread has it. Events that the log holds are read
+ * from it; newer ones are kept in memory while anybody watches, until the record with them is on disk and they were
+ * handed out. */
+struct live_event {
+    int64_t id;
+    uint32_t run;
+    uint64_t record; /* it is shown when this one is on disk; 0: at once, behind those before it */
+    size_t size;
+    Renga__V1__RunEventKind kind;
+    bool inner, stops; /* stops: the last of the stream, but for those that follow */
+    bool waits;        /* the run waits for a person */
+    struct live_event *next;
+    uint8_t bytes[];
+};
+struct packet { /* events on their way to a watcher */
+    struct live_event *first, *last;
+    size_t count, bytes;
+    bool end;
+    struct status status;
+};
+struct subscription {
+    /* The watcher's side. */
+    struct watcher *watcher; /* NULL: it has left */
+    bool paused, over, refused, has_packet;
+    struct request request; /* on which it came */
+    struct arena arena;
+    struct packet delivered;
+    struct work coming, acknowledged, leaving, gone;
+
+    /* The shard's. */
+    struct thread *thread;
+    struct subscription *next;
+    uint32_t run_number;
+    char run_id[ID_MAX];
+    struct agent *agent;
+    uint64_t next_record, upto; /* to be read from the log */
+    uint64_t live_from;         /* what comes from this record on is among the live events */
+    int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
+    int64_t text_from;          /* `misses_text`: it has seen tokens up to this event */
+    bool left, full, reading, ended, live, misses_text;
+    bool follow, skips_inner;
+    bool moves;     /* the run had other versions: the log says from where on */
+    uint32_t kinds; /* a bit a kind; 0: all */
+    struct packet packet;
+    struct store_scan scan;
+    struct timer heartbeat;
+    int64_t heartbeat_ms, sent_ns;
+};
+void subscribers_add(struct request *request, struct thread *thread);
+/* Whether a call waits for the run's end by watching it. From inside its shard. */
+bool subscribers_await_end(const struct run *run);
+void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *event);
+void subscribers_send_token(struct activation *activation, int64_t id, const char *text, const char *channel);
+void live_drop(struct thread *thread);
+void live_recall(struct run *run); /* what was shown since the last record is there for whoever comes now */
+void subscribers_recorded(struct run *run, const Renga__V1__LogRecord *record, uint64_t number);
+void subscribers_committed(struct thread *thread);
+void subscribers_end(struct thread *thread, const struct status *why);
+void subscription_leave(struct subscription *subscription);
+bool subscription_is_full(const struct subscription *subscription);
+void subscription_fill(struct subscription *subscription);
+void subscription_add(struct subscription *subscription, const struct live_event *event);
+void subscription_send(struct subscription *subscription); /* what is in its packet, when the one before was taken */
+void subscription_send_tokens(
+    struct subscription *subscription); /* the texts of attempts at work, as far as it has not seen them */
+void subscription_end(struct subscription *subscription, const struct status *why);
+struct live_event *live_event_of(const Renga__V1__RunEvent *event);
+
+#endif

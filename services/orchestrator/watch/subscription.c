@@ -1,0 +1,212 @@
+/* A watcher and its subscription: packets of events go from the shard of the thread to the watcher's loop, one at a
+ * time, and an acknowledgement comes back when the last event of it was taken. */
+#include "thread/run_priv.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#define EVENT_MEMORY_MAX ((size_t)64 << 20)
+
+static void free_events(struct packet *packet)
+{
+    while (packet->first) {
+        struct live_event *event = packet->first;
+        packet->first = event->next;
+        free(event);
+    }
+    packet->last = NULL;
+    packet->count = packet->bytes = 0;
+}
+
+/* ---- the watcher's side ------------------------------------------------------------------------------------------ */
+
+static void tell_end(struct subscription *subscription)
+{
+    struct watcher *watcher = subscription->watcher;
+    if (subscription->over || !watcher)
+        return;
+    subscription->over = true;
+    watcher->status = subscription->delivered.status;
+    watcher->handoff_address = subscription->request.handoff_address;
+    watcher->came(watcher, NULL);
+}
+
+static void subscription_deliver(struct subscription *subscription)
+{
+    struct arena arena;
+    struct status ignored;
+    while (subscription->watcher && !subscription->paused && subscription->delivered.first) {
+        struct live_event *live = subscription->delivered.first;
+        subscription->delivered.first = live->next;
+        arena_init(&arena, NULL, 0, EVENT_MEMORY_MAX);
+        const Renga__V1__RunEvent *event = message_read(&arena, &renga__v1__run_event__descriptor,
+                                                        (struct store_bytes){live->bytes, live->size}, &ignored);
+        if (event)
+            subscription->watcher->came(subscription->watcher, event);
+        arena_fini(&arena);
+        free(live);
+    }
+    if (!subscription->watcher) { /* the shard has been told, and does not wait for the packet */
+        free_events(&subscription->delivered);
+        return;
+    }
+    if (subscription->delivered.first || !subscription->has_packet)
+        return;
+    subscription->has_packet = false;
+    bool end = subscription->delivered.end;
+    if (end)
+        tell_end(subscription);
+    else
+        loop_post(subscription->request.shard->loop, &subscription->acknowledged);
+}
+
+static void packet_came(struct work *work)
+{
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, coming);
+    subscription->has_packet = true;
+    subscription_deliver(subscription);
+}
+
+static void free_subscription(struct work *work)
+{
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, gone);
+    free_events(&subscription->delivered);
+    free_events(&subscription->packet);
+    arena_fini(&subscription->arena);
+    free(subscription);
+}
+
+/* ---- the shard's side -------------------------------------------------------------------------------------------- */
+
+void subscription_send(struct subscription *subscription)
+{
+    if (subscription->full || subscription->left || (!subscription->packet.count && !subscription->packet.end))
+        return;
+    subscription->full = true;
+    subscription->sent_ns = clock_now_ns();
+    subscription->delivered = subscription->packet;
+    subscription->packet = (struct packet){0};
+    loop_post(subscription->request.loop, &subscription->coming);
+}
+
+static void packet_taken(struct work *work)
+{
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, acknowledged);
+    subscription->full = false;
+    subscription->sent_ns = clock_now_ns();
+    if (subscription->left)
+        return;
+    subscription_send(subscription);
+    if (!subscription->live)
+        subscription_fill(subscription);
+}
+
+static void send_gone(struct subscription *subscription)
+{
+    struct thread *thread = subscription->thread;
+    if (thread) {
+        struct subscription **link = &thread->subscriptions;
+        while (*link && *link != subscription)
+            link = &(*link)->next;
+        if (*link)
+            *link = subscription->next;
+        loop_disarm(thread->shard->loop, &subscription->heartbeat);
+        if (subscription->agent)
+            agent_release(thread->shard->runner->options.agents, subscription->agent);
+    }
+    subscription->thread = NULL;
+    loop_post(subscription->request.loop, &subscription->gone);
+    if (thread)
+        thread_settle(thread);
+}
+
+/* The subscription is freed when nothing of it is under way any more. */
+void subscription_leave(struct subscription *subscription)
+{
+    subscription->left = true;
+    if (subscription->thread && !subscription->reading)
+        send_gone(subscription);
+}
+
+static void subscription_left(struct work *work)
+{
+    subscription_leave(CONTAINER_OF(work, struct subscription, leaving));
+}
+
+static void subscription_reap(struct work *work)
+{
+    send_gone(CONTAINER_OF(work, struct subscription, leaving));
+}
+
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
+
+/* It was refused: it has no subscription at the shard. */
+static void subscription_refused(struct request *request)
+{
+    struct subscription *subscription = request->owner;
+    subscription->refused = true;
+    subscription->delivered.status = request->status;
+    if (subscription->watcher) {
+        tell_end(subscription);
+    } else if (request->shard) {
+        subscription->leaving.run = subscription_reap;
+        loop_post(request->shard->loop, &subscription->leaving);
+    } else {
+        free_subscription(&subscription->gone);
+    }
+}
+
+void runner_watch(struct runner *runner, struct watcher *watcher)
+{
+    struct subscription *subscription = xnonnull(calloc(1, sizeof *subscription));
+    arena_init(&subscription->arena, NULL, 0, EVENT_MEMORY_MAX);
+    subscription->watcher = watcher;
+    subscription->coming.run = packet_came;
+    subscription->acknowledged.run = packet_taken;
+    subscription->leaving.run = subscription_left;
+    subscription->gone.run = free_subscription;
+    char *tenant = xnonnull(arena_strdup(&subscription->arena, watcher->tenant));
+    const ProtobufCMessage *message = xnonnull(message_copy(&subscription->arena, &watcher->request->base));
+    subscription->request = (struct request){.loop = watcher->loop,
+                                             .tenant = tenant,
+                                             .access = watcher->access,
+                                             .message = message,
+                                             .in_call = watcher->in_call,
+                                             .arena = &subscription->arena,
+                                             .answered = subscription_refused,
+                                             .owner = subscription};
+    watcher->subscription = subscription;
+    runner_run(runner, &subscription->request);
+}
+
+void runner_watch_pause(struct watcher *watcher)
+{
+    if (watcher->subscription)
+        watcher->subscription->paused = true;
+}
+
+void runner_watch_resume(struct watcher *watcher)
+{
+    struct subscription *subscription = watcher->subscription;
+    if (!subscription || !subscription->paused)
+        return;
+    subscription->paused = false;
+    if (subscription->has_packet)
+        loop_post(subscription->request.loop, &subscription->coming);
+}
+
+void runner_unwatch(struct watcher *watcher)
+{
+    struct subscription *subscription = watcher->subscription;
+    if (!subscription)
+        return;
+    watcher->subscription = NULL;
+    subscription->watcher = NULL;
+    if (subscription->refused || !subscription->request.shard) {
+        if (subscription->refused)
+            loop_post(subscription->request.loop, &subscription->gone);
+        return;
+    }
+    loop_post(subscription->request.shard->loop, &subscription->leaving);
+}

@@ -1,0 +1,77 @@
+/* Names that are being looked up. curl does that in a thread for each, and one that nobody waits for any more sleeps on
+ * until the system's resolver gives up: where names hang, every try would leave one behind. So where RESOLVER_HUNG_MAX
+ * were given up within RESOLVER_HUNG_MS, names are looked up RESOLVER_TRIED at a time until some time has passed; and
+ * where as many are being looked up and none has been found for RESOLVER_SILENT_MS, no more are begun. Addresses need
+ * no lookup, and are always let through. */
+#include "base/clock.h"
+#include "http/client_priv.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+/* Whether what the handle goes to now, which may be a redirect's, is an address. */
+static bool resolver_is_address(CURL *easy)
+{
+    char *url = NULL, *host = NULL;
+    unsigned char address[sizeof(struct in6_addr)];
+    CURLU *parts = curl_url();
+    curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url);
+    bool found = parts && url && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                 curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK;
+    bool is = found && (host[0] == '[' || inet_pton(AF_INET, host, address) == 1);
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return is;
+}
+
+static bool many_hang(const struct resolver *resolver)
+{
+    int64_t oldest_ns = resolver->hung_ns[resolver->hung % RESOLVER_HUNG_MAX];
+    return oldest_ns && clock_now_ns() - oldest_ns < RESOLVER_HUNG_MS * NS_PER_MS;
+}
+
+/* Whether another lookup would only hang beside those that do. */
+static bool hopeless(const struct resolver *resolver)
+{
+    if (resolver->looking >= RESOLVER_HUNG_MAX &&
+        clock_now_ns() - resolver->answered_ns > RESOLVER_SILENT_MS * NS_PER_MS)
+        return true;
+    return resolver->looking >= RESOLVER_TRIED && many_hang(resolver);
+}
+
+/* CURLOPT_RESOLVER_START_FUNCTION: not called for names that are known. */
+static int resolver_begin(void *resolver, void *reserved, void *data)
+{
+    struct easy_job *job = data;
+    struct http_client *client = job->client;
+    (void)resolver;
+    (void)reserved;
+    if (job->naming)
+        return 0;
+    job->refused = hopeless(&client->resolver) && (client->proxy[0] || !resolver_is_address(job->easy));
+    if (job->refused)
+        return -1;
+    job->naming = true;
+    if (client->resolver.looking++ == 0)
+        client->resolver.answered_ns = clock_now_ns();
+    return 0;
+}
+
+void resolver_watch(struct easy_job *job)
+{
+    curl_easy_setopt(job->easy, CURLOPT_RESOLVER_START_FUNCTION, resolver_begin);
+    curl_easy_setopt(job->easy, CURLOPT_RESOLVER_START_DATA, job);
+}
+
+void resolver_end(struct easy_job *job, bool answered)
+{
+    if (!job->naming)
+        return;
+    struct resolver *resolver = &job->client->resolver;
+    job->naming = false;
+    resolver->looking--;
+    if (answered)
+        resolver->answered_ns = clock_now_ns();
+    else
+        resolver->hung_ns[resolver->hung++ % RESOLVER_HUNG_MAX] = clock_now_ns();
+}

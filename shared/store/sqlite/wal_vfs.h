@@ -1,0 +1,11 @@
+/* SQLite writes its log (WAL) in two small pieces a page. This stands between SQLite and the system, as a VFS, and
+ * gathers them: a transaction goes into the log with one write before its one fsync. */
+#ifndef RENGA_STORE_SQLITE_WAL_VFS_H
+#define RENGA_STORE_SQLITE_WAL_VFS_H
+
+#include "base/status.h"
+
+/* The VFS's name for connections; NULL where it could not be made. Once for the process, from any thread. */
+const char *sqlite_log_vfs(struct status *st);
+
+#endif
