@@ -141,8 +141,8 @@ def start_door(server, certificate, configuration=DOOR, **changes):
 
 
 class Polite:
-    def __init__(self, target, *authorities, retries=False):
-        command = [sys.executable, os.path.join(HERE, "polite.py"), target, "again" if retries else "once", *authorities]
+    def __init__(self, target, *authorities, retries=False, program="polite.py"):
+        command = [sys.executable, os.path.join(HERE, program), target, "again" if retries else "once", *authorities]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         preexec_fn=die_with_parent)
 
