@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 BIN = os.environ["RENGA_BIN"]
-SHIPPED = ["renga", "renga-llm-gateway", "renga-planner", "renga-tool-runner", "renga-reviewer", "renga-orchestrator"]
+SHIPPED = ["renga", "renga-llm-gateway", "renga-planner", "renga-tool-runner", "renga-reviewer", "renga-orchestrator", "renga-edge"]
 PRODUCER = ["-fPIE", "-fstack-clash-protection", "-fstack-protector-strong"]
 if platform.machine() in ("x86_64", "i686"):
     PRODUCER.append("-fcf-protection=full")

@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FEW = ["shared/base/arena.c", "shared/rpc/server.c", "services/llm_gateway/chat/chat.c"]
-SHIPPED = ["renga", "renga-llm-gateway", "renga-planner", "renga-tool-runner", "renga-reviewer", "renga-orchestrator"]
+SHIPPED = ["renga", "renga-llm-gateway", "renga-planner", "renga-tool-runner", "renga-reviewer", "renga-orchestrator", "renga-edge"]
 build = os.path.abspath(sys.argv[1])
 everything = "--all" in sys.argv
 

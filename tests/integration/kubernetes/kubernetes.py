@@ -18,6 +18,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "lib")]
 import pods  # noqa: E402  (first of all: it starts this program anew, in a network of its own)
 import grpc  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402
+from policies import edges_allowed, faults_of, number_of, of_kind, ports_for_anyone, selects  # noqa: E402
 from render import containers, pod_of  # noqa: E402
 from shipped import CALLERS, DEPLOY, OURS, ask, ask_http, compose, documents, folder, image, stage, with_client, with_clients  # noqa: E402
 
@@ -31,47 +32,9 @@ INSIDE = ("10.96.0.1", "172.20.3.4", "192.168.1.1", "127.0.0.1", "169.254.169.25
           "2606:4700::1111", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1")
 
 
-def of_kind(resources, *kinds):
-    return {one["metadata"]["name"]: one for one in resources if one["kind"] in kinds}
-
-
-def faults_of(resources):
-    done = subprocess.run(["node", os.path.join(HERE, "schemas.mjs")], input=json.dumps(resources), capture_output=True, text=True)
-    expect(done.returncode == 0, done.stderr[-500:])
-    return done.stdout
-
-
 def configuration(resources, name):
     data = next(one["data"] for n, one in of_kind(resources, "ConfigMap").items() if n.startswith("renga-config-"))
     return json.loads(re.sub(r"^\s*//.*$", "", data[f"{name}.json"], flags=re.M))
-
-
-def selects(selector, workload):
-    labels = workload["spec"]["template"]["metadata"]["labels"]
-    return (selector.get("matchLabels", {}).items() <= labels.items()
-            and all(labels.get(e["key"]) in e["values"] for e in selector.get("matchExpressions", [])))
-
-
-def edges_allowed(resources):
-    """(from, to, port) between workloads that both sides' policies let through."""
-    workloads = of_kind(resources, "Deployment", "StatefulSet")
-    out, into = set(), set()
-    for policy in of_kind(resources, "NetworkPolicy").values():
-        spec = policy["spec"]
-        for name, workload in workloads.items():
-            if not selects(spec["podSelector"], workload):
-                continue
-            for rule in spec.get("egress", []):
-                out |= {(name, other, port["port"]) for to in rule["to"] if "podSelector" in to
-                        for other in workloads if selects(to["podSelector"], workloads[other]) for port in rule["ports"]}
-            for rule in spec.get("ingress", []):
-                into |= {(other, name, number_of(workload, port["port"])) for source in rule.get("from", []) if "podSelector" in source
-                         for other in workloads if selects(source["podSelector"], workloads[other]) for port in rule["ports"]}
-    return out & into
-
-
-def number_of(workload, port):
-    return next(p["containerPort"] for c in containers(workload) for p in c["ports"] if port in (p["name"], p["containerPort"]))
 
 
 for title, resources in SETS.items():
@@ -209,13 +172,6 @@ def said_to(resources, name):
     """Flags and environment of a workload's container."""
     container = containers(of_kind(resources, "Deployment", "StatefulSet")[name])[0]
     return container.get("args", []), {entry["name"]: entry.get("value") or entry["valueFrom"] for entry in container["env"]}
-
-
-def ports_for_anyone(resources, name):
-    workload = of_kind(resources, "Deployment", "StatefulSet")[name]
-    return {number_of(workload, port["port"]) for policy in of_kind(resources, "NetworkPolicy").values()
-            for rule in policy["spec"].get("ingress", []) if selects(policy["spec"]["podSelector"], workload)
-            for port in rule["ports"] if "from" not in rule}
 
 
 for title, resources in SETS.items():

@@ -54,15 +54,15 @@ def compose(overlay, components, manifests=os.path.join(DEPLOY, "kubernetes")):
     return render(own)
 
 
-def with_clients(overlay, components, *clients):
-    """The same with clients let in, as an operator does it, in a copy: the resources, the Secrets and the clients' keys. A client
-    is the words that `client` is given: name, tenant and methods."""
+def with_clients(overlay, components, *clients, services=CALLERS):
+    """The same with clients and services let in, as an operator does it, in a copy: the resources, the Secrets and the clients' keys.
+    A client is the words that `client` is given: name, tenant and methods."""
     copy = os.path.join(tempfile.mkdtemp(dir=folder), "deploy")
     shutil.copytree(DEPLOY, copy)
     command = [f"{copy}/kubernetes/client", f"{copy}/kubernetes/overlays/{overlay}"]
     keys = [subprocess.run([*command, *who], capture_output=True, text=True, check=True).stdout for who in (
-        *clients, *(("--service", service) for service in CALLERS))]
-    peers = {f"renga-peers-{service}": {"key": one} for service, one in zip(CALLERS, keys[len(clients):])}
+        *clients, *(("--service", service) for service in services))]
+    peers = {f"renga-peers-{service}": {"key": one} for service, one in zip(services, keys[len(clients):])}
     return compose(overlay, components, f"{copy}/kubernetes"), {**SECRETS, **peers}, [key.strip() for key in keys[:len(clients)]]
 
 
