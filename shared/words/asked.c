@@ -10,6 +10,9 @@
 
 size_t asked_stands(const struct asked_letters *letters, size_t at, size_t end, const char *word)
 {
+    unsigned char first = (unsigned char)word[0];
+    if (first < 0x80 && (at >= end || letters->at[at].code != first)) /* nearly always, and soon decided */
+        return 0;
     size_t from = at, length = strlen(word);
     for (size_t i = 0, next; i < length; i = next, at++) {
         if (at >= end || letters->at[at].code != utf8_read(word, length, i, &next))

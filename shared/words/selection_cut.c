@@ -98,10 +98,14 @@ static bool is_given(const struct cutting *cutting, uint32_t unit)
     return false;
 }
 
+/* Once. False: the answer is full. */
 static bool selection_cut_give(struct cutting *cutting, uint32_t unit, bool item)
 {
     const struct unit *at = &cutting->evidence->units[unit];
     size_t size = selection_cut_size_of(cutting->evidence, unit);
+    for (size_t i = 0; i < cutting->count; i++)
+        if (cutting->units[i] == unit)
+            return true;
     if (cutting->count == PICKED_MAX || (cutting->count && cutting->bytes + size > cutting->terms->bytes_max))
         return false;
     cutting->units[cutting->count] = unit;
@@ -135,7 +139,19 @@ static void give_items(struct cutting *cutting, uint32_t first)
     }
 }
 
-/* A sentence, or the whole list that it belongs to. */
+/* Whether a list that is given from `first` on gives `unit` before it comes to a limit. */
+static bool items_reach(const struct cutting *cutting, uint32_t first, uint32_t unit, size_t lead)
+{
+    size_t items = 0, bytes = cutting->bytes + lead, count = cutting->count + (lead > 0);
+    for (uint32_t at = first; at < unit; at++) {
+        items += selection_cut_is_item(cutting->evidence, at);
+        bytes += selection_cut_size_of(cutting->evidence, at);
+    }
+    return items < ITEMS_MAX && count + (unit - first) < PICKED_MAX &&
+           bytes + selection_cut_size_of(cutting->evidence, unit) <= cutting->terms->bytes_max;
+}
+
+/* A sentence, or the whole list that it belongs to. Of a longer list it gives the items up to this one. */
 static void give_whole(struct cutting *cutting, uint32_t unit)
 {
     const struct evidence *evidence = cutting->evidence;
@@ -153,8 +169,13 @@ static void give_whole(struct cutting *cutting, uint32_t unit)
     while (first > 0 && unit - first < 2 * ITEMS_MAX && selection_cut_are_beside(evidence, first - 1, first) &&
            selection_cut_is_item(evidence, first - 1))
         first--;
-    if (first > 0 && selection_cut_are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1))
-        selection_cut_give(cutting, first - 1, false);
+    bool led = first > 0 && selection_cut_are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1);
+    uint32_t begin = first;
+    while (first < unit && (!selection_cut_is_item(evidence, first) ||
+                            !items_reach(cutting, first, unit, led ? selection_cut_size_of(evidence, begin - 1) : 0)))
+        first++;
+    if (led)
+        selection_cut_give(cutting, begin - 1, false);
     give_items(cutting, first);
 }
 

@@ -208,6 +208,7 @@ void values_begin(struct value_reader *reader, const char *text, size_t length)
     fold_begin(&reader->fold, text, length);
     reader->raw_at = reader->raw_count = reader->unchanged = 0;
     reader->digits_at = reader->digits_count = 0;
+    reader->overlong = false;
     reader->before[0] = reader->before[1] = 0;
 }
 
@@ -271,7 +272,8 @@ static void values_read_numeral(struct value_reader *reader)
         return;
     }
     struct numeral numeral = {.letters = reader->raw, .count = count};
-    bool whole = count < VALUE_LETTERS_MAX && !value_one_of(reader->before[0], "数何幾") &&
+    reader->overlong = count == VALUE_LETTERS_MAX;
+    bool whole = !reader->overlong && !value_one_of(reader->before[0], "数何幾") &&
                  script_of(reader->before[0]) != SCRIPT_LETTER && reader->before[0] != '-' &&
                  reader->before[0] != '.' && reader->before[0] != '_';
     bool parsed = whole && numeral_parse(&numeral, &value);
@@ -289,6 +291,11 @@ static bool values_starts(uint32_t code)
     return value_is_digit(code) || value_is_han(code) || code == FIRST_YEAR;
 }
 
+static bool values_goes_on(uint32_t code)
+{
+    return value_is_digit(code) || value_is_han(code) || code == ',' || code == '.';
+}
+
 static void values_remember(struct value_reader *reader, uint32_t code)
 {
     reader->before[1] = reader->before[0];
@@ -304,7 +311,8 @@ bool values_next(struct value_reader *reader, struct folded *folded)
                 return false;
             reader->raw_count = 1;
         }
-        if (reader->unchanged == 0 && values_starts(reader->raw[reader->raw_at].code))
+        reader->overlong &= values_goes_on(reader->raw[reader->raw_at].code);
+        if (reader->unchanged == 0 && !reader->overlong && values_starts(reader->raw[reader->raw_at].code))
             values_read_numeral(reader);
     }
     if (reader->digits_at < reader->digits_count) {

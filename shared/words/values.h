@@ -17,6 +17,7 @@ struct value_reader {
     struct folded raw[VALUE_LETTERS_MAX]; /* characters that are read ahead */
     unsigned raw_at, raw_count;
     unsigned unchanged; /* of them, to be given without another look */
+    bool overlong;      /* within a numeral of too many characters */
     char digits[24];
     unsigned digits_at, digits_count;
     struct folded numeral; /* the span of the digits */

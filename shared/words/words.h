@@ -15,7 +15,7 @@
 #include "words/values.h"
 
 /* Raised whenever the terms of a text change. An index made with a different version must be rebuilt. */
-#define WORDS_VERSION 4
+#define WORDS_VERSION 5
 
 /* Returns "ja" or "en". A text is English if it has no Japanese characters, or if it has English function words and at
  * least half as many words as Japanese characters. Otherwise it is Japanese. Text in quotation marks counts only if the

@@ -228,13 +228,14 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
     }
 }
 
-/* Comparisons in a language whose other questions stay whole. */
-static void split_contrast(struct split *split, struct text question, enum language language)
+/* Chinese and Korean comparisons; German, French and Spanish ones, and their questions behind "and". */
+static void split_other(struct split *split, struct text question, enum language language)
 {
     struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));
-    bool is = language == LANGUAGE_ZH   ? contrast_chinese(split, one)
-              : language == LANGUAGE_KO ? contrast_korean(split, one)
-                                        : contrast_european(split, one, language);
+    bool is = language == LANGUAGE_ZH ? contrast_chinese(split, one)
+              : language == LANGUAGE_KO
+                  ? contrast_korean(split, one)
+                  : contrast_european(split, one, language) || split_european(split, one, language);
     if (!is)
         split_add(split, question);
 }
@@ -251,7 +252,7 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
         return split.count;
     }
     if (language != LANGUAGE_JA && language != LANGUAGE_EN) {
-        split_contrast(&split, question, language);
+        split_other(&split, question, language);
     } else {
         size_t count = split_read_pieces(&split, question, language == LANGUAGE_JA, pieces);
         split_pieces(&split, pieces, count, language == LANGUAGE_JA);

@@ -224,6 +224,43 @@ static bool turns_at(struct text text, size_t at, size_t length)
            (!bare || (split_has(left, whiches) && split_has(right, whiches)));
 }
 
+/* The length of a verb's continuative form without the て that may follow it: 保存され of 保存されて. 0: it is none. */
+static size_t continuative_length(struct text text)
+{
+    static const char *const stems[] = {"し", "れ", "き", "ぎ", "ち", "に", "び", "み", "り", "い", "え",
+                                        "け", "げ", "せ", "て", "べ", "め", "ね", "ぜ", "じ", NULL};
+    static const char *const before_te[] = {"して", "れて", "せて", "けて", "げて",
+                                            "めて", "べて", "えて", "ねて", NULL};
+    if (split_match_before(text, text.length, before_te))
+        return text.length - strlen("て");
+    return split_match_before(text, text.length, stems) ? text.length : 0;
+}
+
+/* 「データは何日保存され、誰が承認しますか」: both clauses ask about the topic, and the first is in the continuative
+ * form. */
+static bool split_continued(struct split *split, const struct marked *marked)
+{
+    static const char *const comma[] = {"、", NULL}, *const topics[] = {"は", NULL};
+    static const char *const pasts[] = {"ました", "でした", "たか", "たの", NULL}, *const other[] = {"は", "どちら",
+                                                                                                     NULL};
+    struct text text = marked->text;
+    size_t length, topic = split_find(marked, 0, text.length, topics, &length);
+    size_t at = split_find(marked, topic, text.length, comma, &length);
+    if (topic == 0 || at >= text.length || noun_begin(marked, topic) == topic)
+        return false;
+    struct text left = split_part(text, topic + strlen("は"), at), right = split_part(text, at + length, text.length);
+    struct text asked = split_trim(right, (const char *const[]){"？", "?", "。", NULL});
+    size_t stem = continuative_length(left);
+    if (!stem || !split_has(left, whiches) || !split_match_any(right, 0, whiches) || split_has(right, other) ||
+        split_has(left, other) || !split_match_before(asked, asked.length, (const char *const[]){"か", NULL}))
+        return false;
+    struct text ending = text_of(split_has(asked, pasts) ? "ましたか？" : "ますか？");
+    struct text subject = split_part(text, 0, topic + strlen("は"));
+    split_add(split, text_joined(split->arena, subject, split_part(left, 0, stem), ending));
+    split_add(split, text_joined(split->arena, subject, right, text_of("")));
+    return true;
+}
+
 static void split_clause(struct split *split, struct text clause)
 {
     clause = without_opening(clause);
@@ -240,6 +277,8 @@ void split_japanese(struct split *split, struct text question)
         return;
     mark_quoted(&marked, question);
     question = marked.text;
+    if (split_continued(split, &marked))
+        return;
     while (looked++ < TURNS_MAX && (at = split_find(&marked, at, question.length, turns, &length)) < question.length) {
         if (turns_at(split_part(question, begin, question.length), at - begin, length)) {
             split_clause(split, split_part(question, begin, at + mark));

@@ -68,6 +68,9 @@ struct text split_without_greeting(struct text text);
 void split_japanese(struct split *split, struct text question);
 void split_english(struct split *split, struct text question);
 
+/* The same in German, French and Spanish. False: it stays whole, and nothing was added. */
+bool split_european(struct split *split, struct text question, enum language language);
+
 /* A comparison of two things becomes a question for each of them. False: it is none, and nothing was added. */
 bool contrast_japanese(struct split *split, struct text question);
 bool contrast_english(struct split *split, struct text question);

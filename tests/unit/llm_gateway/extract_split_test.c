@@ -77,6 +77,41 @@ static void several_japanese_questions_are_several(void **state)
                  "次の点を教えてください：料金|次の点を教えてください：保証期間");
 }
 
+static void a_clause_in_the_continuative_form_is_a_question_if_it_asks(void **state)
+{
+    expect_parts("データは何日保存され、誰が承認しますか？", "データは何日保存されますか？|データは誰が承認しますか？");
+    expect_parts("夏目漱石はどこで生まれ、いつ亡くなりましたか？",
+                 "夏目漱石はどこで生まれましたか？|夏目漱石はいつ亡くなりましたか？");
+    expect_parts("バックアップはいつ作成されて、どこに保存されますか",
+                 "バックアップはいつ作成されますか？|バックアップはどこに保存されますか");
+    static const char *const whole[] = {"申請書は紙で作成し、どこに提出しますか？",
+                                        "誰が書き、いつ出版された本ですか？", "データは何日、どこに保存されますか？",
+                                        "東京は何年に首都となり、人口は何人になりましたか？"};
+    for (size_t i = 0; i < COUNT(whole); i++)
+        expect_parts(whole[i], whole[i]);
+}
+
+static void european_questions_behind_and_are_taken_apart(void **state)
+{
+    expect_parts("Wann wurde das Rathaus gebaut und wo steht es?",
+                 "Wann wurde das Rathaus gebaut?|Wo steht das Rathaus?");
+    expect_parts("Wann werden die Daten gesichert und wo werden die Kopien gespeichert?",
+                 "Wann werden die Daten gesichert?|Wo werden die Kopien gespeichert?");
+    expect_parts("Wann und wo wurde Johann Sebastian Bach geboren?",
+                 "Wann wurde Johann Sebastian Bach geboren?|Wo wurde Johann Sebastian Bach geboren?");
+    expect_parts("Quand et où est né Victor Hugo ?", "Quand est né Victor Hugo ?|Où est né Victor Hugo ?");
+    expect_parts("¿Cuándo nació Miguel de Cervantes y dónde murió?",
+                 "¿Cuándo nació Miguel de Cervantes?|¿Dónde murió Miguel de Cervantes?");
+    static const char *const whole[] = {"Wie heißt der Ort, wo Goethe lebte und wo Schiller starb?",
+                                        "Wer schrieb Krieg und Frieden?",
+                                        "Wann wurde der Verein gegründet und wo liegt sein Sitz?",
+                                        "Quand Victor Hugo est-il né et où est-il mort ?",
+                                        "¿Quién escribió la novela y la obra?",
+                                        "Was ist der Unterschied zwischen wann und wo?"};
+    for (size_t i = 0; i < COUNT(whole); i++)
+        expect_parts(whole[i], whole[i]);
+}
+
 static void a_comparison_asks_for_the_attribute_of_each(void **state)
 {
     expect_parts("日本とドイツではどちらの面積が広いですか？", "日本の面積は？|ドイツの面積は？");
@@ -188,6 +223,8 @@ int main(void)
         cmocka_unit_test(one_question_stays_one),
         cmocka_unit_test(japanese_coordination_is_taken_apart),
         cmocka_unit_test(several_japanese_questions_are_several),
+        cmocka_unit_test(a_clause_in_the_continuative_form_is_a_question_if_it_asks),
+        cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),

@@ -1,6 +1,8 @@
 /* Which sentences answer a question, in which order, and how many of them are given. */
 #include "words/selection.h"
 
+#include <stdio.h>
+
 #include "unit.h"
 
 #define MEMORY_MAX ((size_t)4 << 20)
@@ -116,6 +118,29 @@ static void a_list_is_given_whole_where_several_things_or_steps_are_asked_for(vo
     assert_int_equal(found.count, 1);
 }
 
+/* Of a list with more items than an answer may have, those up to the best one are given. */
+static void of_a_long_list_the_best_item_is_given(void **state)
+{
+    char text[4096] = "How to reset the pump:\n\n";
+    for (int i = 1; i <= 20; i++) {
+        size_t used = strlen(text);
+        const char *step = i == 17 ? "Press the red button of the pump." : "Look at the next lamp.";
+        snprintf(text + used, sizeof text - used, "%d. %s\n", i, step);
+    }
+    const struct passage passage = passage_of("Reset", text, 0.6, 2);
+    struct found found;
+    bool given = false;
+    ask(&passage, 1, "How do I reset the pump with the red button?", &found);
+    for (size_t i = 0; i < found.count; i++)
+        given |= memcmp(text + found.picked[i].span.begin, "17. Press the red button", 24) == 0;
+    assert_true(given && found.count > 2);
+    expect(&passage, &found, 0, "How to reset the pump:");
+    ask(&passage, 1, "How do I look at the next lamp?", &found);
+    for (size_t i = 1; i < found.count; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(found.picked[i].span.begin != found.picked[k].span.begin);
+}
+
 static void a_sentence_that_two_documents_have_is_given_once(void **state)
 {
     const struct passage passages[] = {
@@ -189,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_sentence_with_something_of_the_asked_type_is_given_alone),
         cmocka_unit_test(the_heading_is_given_where_the_sentence_does_not_name_its_subject),
         cmocka_unit_test(a_list_is_given_whole_where_several_things_or_steps_are_asked_for),
+        cmocka_unit_test(of_a_long_list_the_best_item_is_given),
         cmocka_unit_test(a_sentence_that_two_documents_have_is_given_once),
         cmocka_unit_test(an_answer_below_its_question_is_read_from_the_beginning),
         cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),

@@ -35,6 +35,18 @@ static size_t count_different(const char *const pairs[][2], size_t count)
     return different;
 }
 
+/* Its end is no numeral of its own, but the next numeral is one. */
+static void a_numeral_of_too_many_characters_stays_as_it_is(void **state)
+{
+    char terms[TERMS_BYTES];
+    terms_read("一二三四五六七八九〇一二三四五六七八九〇一二三四五六七八九〇一二三四五六七八九〇年、三百万円", terms);
+    assert_null(strstr(terms, "34567890"));
+    assert_non_null(strstr(terms, "3000000"));
+    terms_read("00000000000000000000000000000000000000001万円と三百万円", terms);
+    assert_null(strstr(terms, "10000"));
+    assert_non_null(strstr(terms, "3000000"));
+}
+
 static void japanese_numerals_are_the_same_as_digits(void **state)
 {
     static const char *const pairs[][2] = {
@@ -246,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(japanese_numerals_are_the_same_as_digits),
+        cmocka_unit_test(a_numeral_of_too_many_characters_stays_as_it_is),
         cmocka_unit_test(a_year_of_an_era_has_the_term_of_its_calendar_year),
         cmocka_unit_test(words_with_a_numeral_in_them_are_not_changed),
         cmocka_unit_test(long_and_broken_numerals_are_given_unchanged),
