@@ -22,6 +22,10 @@ const struct option orchestrator_options[] = {
      .help =
          "Have the agents that come with Renga, such as \"helpdesk\". An agent of the same name in a folder takes the "
          "place of one."},
+    {.name = "orchestrator.shipped_only",
+     .type = OPTION_LIST,
+     .unit = "NAMES",
+     .help = "Of the agents that come with Renga, those that are loaded. Unset: all."},
     {.name = "orchestrator.store",
      .type = OPTION_STRING,
      .fallback = "sqlite:renga.db",

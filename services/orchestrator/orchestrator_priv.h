@@ -37,6 +37,7 @@ struct orchestrator {
     struct addresses *addresses;     /* of remote nodes */
     struct addresses *orchestrators; /* orchestrators that share the store */
     struct agents *agents;
+    struct shipped_file *shipped;        /* those of orchestrator.shipped_only; NULL: all */
     ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
     struct kept_answer *tools, *models;  /* of ListTools; of ListModels */
 

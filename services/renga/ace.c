@@ -286,7 +286,7 @@ static int ace_here(struct daemon *daemon, int argc, char **argv)
 {
     char runs[PATH_MAX + 32], record[PATH_MAX + 32];
     local_suite_stores(runs, record);
-    return local_suite_run(daemon, runs, record, true, argc, argv, ace_work_here);
+    return local_suite_run(daemon, runs, record, NULL, true, argc, argv, ace_work_here);
 }
 
 static int ace_run(int argc, char **argv)

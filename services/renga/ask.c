@@ -210,7 +210,7 @@ static int ask_run(int argc, char **argv)
                            " --connect 127.0.0.1:15000 --json \"How long are backups kept?\" | jq -r .answer\n";
     daemon.extra_options = options;
     if (*daemon.services) /* a run ends with its command, so that it is not worth a disk's time */
-        return local_suite_run(&daemon, "memory:", LOCAL_SUITE_READS, true, argc, argv, work_here);
+        return local_suite_run(&daemon, "memory:", LOCAL_SUITE_READS, "helpdesk", true, argc, argv, work_here);
     daemon.peers = elsewhere;
     return command_with_process(&daemon, argc, argv, ask_work);
 }

@@ -128,13 +128,22 @@ static void draw_now(struct ask *ask, const char *now)
     live_end_line(&view->live, taken + columns);
 }
 
+/* From then on the answer is written; its text is shown when it was checked. */
+static bool view_is_worked_on(const struct ask_view *view)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (!ask_view_has_ended(&view->rows[i]))
+            return false;
+    return view->count;
+}
+
 static void ask_view_draw(struct ask *ask)
 {
     struct ask_view *view = &ask->view;
     ask_view_go_back(ask);
     for (size_t i = 0; i < view->count; i++)
         ask_view_draw_row(ask, i + 1, &view->rows[i]);
-    const char *now = !view->count ? ask->words->planning : view->tail[0] ? ask->words->answering : NULL;
+    const char *now = !view->count ? ask->words->planning : view_is_worked_on(view) ? ask->words->answering : NULL;
     if (now)
         draw_now(ask, now);
     fputs("\033[J", stdout);

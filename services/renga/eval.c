@@ -149,7 +149,7 @@ static int eval_start(int argc, char **argv)
                            " questions.jsonl --connect 127.0.0.1:15000 --collection handbook --concurrency 8\n";
     daemon.extra_options = options;
     if (*daemon.services)
-        return local_suite_run(&daemon, "memory:", NULL, true, argc, argv, eval_work_here);
+        return local_suite_run(&daemon, "memory:", NULL, "helpdesk", true, argc, argv, eval_work_here);
     daemon.peers = elsewhere;
     return command_with_process(&daemon, argc, argv, eval_work);
 }

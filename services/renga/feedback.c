@@ -147,7 +147,7 @@ static int feedback_here(const struct orchestrator_command *command, int argc, c
     daemon.examples = command->examples;
     daemon.extra_options = command->options;
     local_suite_stores(runs, record);
-    return local_suite_run(&daemon, runs, record, false, argc, argv, feedback_work_here);
+    return local_suite_run(&daemon, runs, record, NULL, false, argc, argv, feedback_work_here);
 }
 
 static int feedback_run(int argc, char **argv)

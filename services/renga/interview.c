@@ -228,7 +228,8 @@ static int interview_work(struct daemon_process *process, const struct config *c
 static int interview_here(struct daemon *daemon, int argc, char **argv)
 {
     local_store_open(&own, "interviews", command_early(argc, argv, "--session", "RENGA_SESSION"));
-    int code = local_suite_run(daemon, own.target, LOCAL_SUITE_FORGET, false, argc, argv, interview_work);
+    int code =
+        local_suite_run(daemon, own.target, LOCAL_SUITE_FORGET, "form_interview", false, argc, argv, interview_work);
     local_store_close(&own, own_opened);
     return code;
 }

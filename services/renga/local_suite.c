@@ -63,8 +63,8 @@ static void playbook_copy_remove(const struct playbook_copy *copy)
 
 /* ---- the suite --------------------------------------------------------------------------------------------------- */
 
-int local_suite_run(struct daemon *daemon, const char *runs, const char *record, bool documents, int argc, char **argv,
-                    int (*work)(struct daemon_process *process, const struct config *config))
+int local_suite_run(struct daemon *daemon, const char *runs, const char *record, const char *agents, bool documents,
+                    int argc, char **argv, int (*work)(struct daemon_process *process, const struct config *config))
 {
     char folder[PATH_MAX], knowledge[PATH_MAX + 16] = "memory:";
     const char *model = command_early(argc, argv, "--model", "RENGA_MODEL");
@@ -75,7 +75,7 @@ int local_suite_run(struct daemon *daemon, const char *runs, const char *record,
     struct playbook_copy copy = {0};
     if (!record)
         playbook_copy_make(&copy);
-    struct daemon_default defaults[6] = {
+    struct daemon_default defaults[7] = {
         {"tool_runner.store", knowledge},
         {"tool_runner.record", record ? record : copy.target},
         {"orchestrator.store", runs},
@@ -83,6 +83,8 @@ int local_suite_run(struct daemon *daemon, const char *runs, const char *record,
     size_t count = 3;
     if (documents)
         defaults[count++] = (struct daemon_default){"tool_runner.roots", "/"};
+    if (agents)
+        defaults[count++] = (struct daemon_default){"orchestrator.shipped_only", agents};
     if (model)
         defaults[count++] = (struct daemon_default){"llm_gateway.models", model};
     daemon->defaults = defaults;

@@ -27,12 +27,12 @@
 void local_suite_stores(char runs[PATH_MAX + 32], char record[PATH_MAX + 32]);
 
 /* Runs `work` with the services of `daemon` in this process, and gives its exit code. `runs` is the store of the
- * orchestrator, `record` that of the tool-runner, which has the playbooks. One process at a time may have a store, so a
- * command that only reads playbooks gets LOCAL_SUITE_READS: they can be changed meanwhile. With `documents`
- * there is a knowledge base: LOCAL_SUITE_KNOWLEDGE of the working directory, else the user's own; and every folder may
- * be indexed. */
-int local_suite_run(struct daemon *daemon, const char *runs, const char *record, bool documents, int argc, char **argv,
-                    int (*work)(struct daemon_process *process, const struct config *config));
+ * orchestrator, `agents` names its shipped agents with commas (NULL: all), `record` is that of the tool-runner, which
+ * has the playbooks. One process at a time may have a store, so a command that only reads playbooks gets
+ * LOCAL_SUITE_READS: they can be changed meanwhile. With `documents` there is a knowledge base: LOCAL_SUITE_KNOWLEDGE
+ * of the working directory, else the user's own; and every folder may be indexed. */
+int local_suite_run(struct daemon *daemon, const char *runs, const char *record, const char *agents, bool documents,
+                    int argc, char **argv, int (*work)(struct daemon_process *process, const struct config *config));
 
 /* Services are chosen before the configuration's file is read. False, with a message on standard error, if that file
  * has `connect`. */

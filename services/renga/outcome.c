@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#define NOTES_SHOWN 3
-#define LINE_BYTES  ((size_t)1 << 20) /* bytes */
+#define NOTES_SHOWN     3
+#define EXTRACTIVE_PART "extractive"      /* of the gateway's degradation without a model */
+#define LINE_BYTES      ((size_t)1 << 20) /* bytes */
 
 struct outcome_words {
     const char *extractive, *partial;
@@ -52,18 +53,34 @@ void outcome_line(FILE *out, const struct orchestrator_client *client, size_t wi
     buffer_fini(&line);
 }
 
+static bool outcome_is_extractive(const Renga__V1__Degradation *note)
+{
+    return note->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE;
+}
+
+/* The gateway's own note. Those of an agent tell why a model's words gave way. */
+static bool outcome_has_no_model(const Renga__V1__AgentOutcome *outcome)
+{
+    for (size_t i = 0; i < outcome->n_degradations; i++)
+        if (outcome_is_extractive(outcome->degradations[i]) &&
+            strcmp(outcome->degradations[i]->part, EXTRACTIVE_PART) == 0)
+            return true;
+    return false;
+}
+
 static size_t outcome_show_degradations(FILE *out, const struct orchestrator_client *client, size_t width,
-                                        const Renga__V1__AgentOutcome *outcome, bool *extractive)
+                                        const Renga__V1__AgentOutcome *outcome, bool no_model)
 {
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < outcome->n_degradations; i++) {
         const Renga__V1__Degradation *note = outcome->degradations[i];
-        if (note->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
-            *extractive = true;
-        else if (!outcome_said_before(outcome, i) && shown < NOTES_SHOWN)
-            outcome_line(out, client, width, YELLOW, note->part, note->reason), shown++;
+        bool extractive = outcome_is_extractive(note);
+        if (outcome_said_before(outcome, i) || (extractive && no_model))
+            continue;
+        if (shown++ < NOTES_SHOWN)
+            outcome_line(out, client, width, YELLOW, extractive ? "" : note->part, note->reason);
         else
-            more += !outcome_said_before(outcome, i);
+            more++;
     }
     return more;
 }
@@ -72,15 +89,15 @@ void outcome_show(FILE *out, const struct orchestrator_client *client, size_t wi
                   const Renga__V1__AgentOutcome *outcome)
 {
     const struct outcome_words *words = strncmp(language, "ja", 2) == 0 ? &japanese : &english;
-    bool extractive = false;
     if (!outcome)
         return;
-    size_t more = outcome_show_degradations(out, client, width, outcome, &extractive);
+    bool no_model = outcome_has_no_model(outcome);
+    size_t more = outcome_show_degradations(out, client, width, outcome, no_model);
     if (more)
         fprintf(out, "%s%zu%s\n", words->more[0], more, words->more[1]);
     if (outcome->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED)
         outcome_line(out, client, width, YELLOW, words->partial,
                      outcome->stop_text[0] ? outcome->stop_text : reason_word(outcome->stop_reason));
-    if (extractive)
+    if (no_model)
         outcome_line(out, client, width, DIM, "", words->extractive);
 }

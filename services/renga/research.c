@@ -312,7 +312,8 @@ static int research_work_here(struct daemon_process *process, const struct confi
 static int research_here(struct daemon *daemon, const char *on, int argc, char **argv)
 {
     local_store_open(&own, KEPT_IN, on);
-    int code = local_suite_run(daemon, own.target, NULL, true, argc, argv, research_work_here);
+    int code = local_suite_run(daemon, own.target, NULL, "deep_research,autonomous_research", true, argc, argv,
+                               research_work_here);
     bool named = *own.name && !on && local_store_rename(&own, KEPT_IN, own.name);
     local_store_close(&own, named);
     return code;

@@ -16,12 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOLDER     "asked"
-#define ENDING     ".json"
-#define FILE_MAX   ((size_t)16 << 20) /* bytes: a trajectory as JSON */
-#define ANSWER_MAX ((size_t)131072)   /* bytes of an answer that are kept: as many as feedback reads */
-#define LOOK_MS    5000
-#define MEMORY     ((size_t)1 << 20)
+#define FOLDER       "asked"
+#define ENDING       ".json"
+#define FILE_MAX     ((size_t)16 << 20) /* bytes: a trajectory as JSON */
+#define ANSWER_MAX   ((size_t)131072)   /* bytes of an answer that are kept: as many as feedback reads */
+#define LOOK_MS      5000
+#define UNFINISHED_S 3600 /* a file that is not complete by then never will be */
+#define MEMORY       ((size_t)1 << 20)
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
@@ -86,9 +87,40 @@ static size_t saved_run_survey(bool newest, char id[SAVED_RUN_ID])
     return count;
 }
 
+/* "ID.json.PID", as saved_run_put names a file until it is complete. */
+static bool saved_run_is_unfinished(const char *name)
+{
+    char complete[SAVED_RUN_ID + sizeof ENDING], id[SAVED_RUN_ID];
+    const char *dot = strrchr(name, '.');
+    if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")] || (size_t)(dot - name) >= sizeof complete)
+        return false;
+    snprintf(complete, sizeof complete, "%.*s", (int)(dot - name), name);
+    return saved_run_of_file(complete, id);
+}
+
+/* Removes files that a command did not complete before it was killed, and empty folders with the name of a run. */
+static void saved_run_sweep(void)
+{
+    char folder[PATH_MAX], id[SAVED_RUN_ID];
+    struct stat about;
+    time_t now = time(NULL);
+    DIR *files = saved_run_folder(folder) ? opendir(folder) : NULL;
+    for (struct dirent *file; files && (file = readdir(files));) {
+        bool unfinished = saved_run_is_unfinished(file->d_name);
+        if ((!unfinished && (file->d_type != DT_DIR || !saved_run_of_file(file->d_name, id))) ||
+            fstatat(dirfd(files), file->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+            now - about.st_mtim.tv_sec < UNFINISHED_S)
+            continue;
+        unlinkat(dirfd(files), file->d_name, S_ISDIR(about.st_mode) ? AT_REMOVEDIR : 0);
+    }
+    if (files)
+        closedir(files);
+}
+
 static void saved_run_prune(void)
 {
     char path[PATH_MAX], id[SAVED_RUN_ID];
+    saved_run_sweep();
     while (saved_run_survey(false, id) > SAVED_RUNS_MAX && saved_run_path(id, path))
         if (unlink(path) != 0)
             return;

@@ -93,6 +93,7 @@ static bool note_finding(struct answer *answer, const struct finding *found)
     if (!finding)
         return false;
     renga__v1__finding__init(finding);
+    finding->maybe_found_case = RENGA__V1__FINDING__MAYBE_FOUND_FOUND;
     finding->found = found->found;
     finding->confidence = found->confidence;
     finding->looked_for = arena_strndup(answer->arena, length ? found->looked_for.bytes : "", length);

@@ -1,5 +1,6 @@
 /* Asks a model: a prompt of the agent, filled with the node's inputs, goes to the gateway. If there is a conversation,
  * its turns stand before the prompt. The answer goes into a field. */
+#include "decline.h"
 #include "prompt.h"
 #include "turns.h"
 
@@ -67,7 +68,7 @@ static const struct node_parameter parameters[] = {
     [CHAT_PICK] = PICK_ROW,
     [CHAT_DECLINE] = {.name = "decline",
                       .type = PARAMETER_TEXT,
-                      .help = "A word by which a model says that it has no answer, at the beginning of its first line. "
+                      .help = "A word by which a model says that it has no answer, alone on its first line. "
                               "With an edge \"declined\" that is the outcome, and the text behind it is the answer."},
     [CHAT_EXTRACTIVE] = {.name = "extractive",
                          .type = PARAMETER_BOOLEAN,
@@ -219,19 +220,14 @@ static void chat_write_turn(struct json_writer *out, const char *field, const ch
     json_write_end(out);
 }
 
-/* The answer behind the word by which a model declines; NULL: it does not decline. */
-static const char *behind_decline(const char *content, const char *word)
+/* As documents about an error of this name have it. */
+static bool chat_tools_have(const struct chat *chat, const char *word)
 {
-    static const char marks[] = "*_`\"'", blanks[] = " \t\r\n";
-    const char *at = content + strspn(content, " \t\r\n*_`\"'#");
-    if (strncmp(at, word, strlen(word)) != 0)
-        return NULL;
-    at += strlen(word);
-    at += strspn(at, marks);
-    if (*at && !strchr(" \t\r\n.:,;-", *at) && (unsigned char)*at < 0x80)
-        return NULL;
-    at += strspn(at, ".:,;- \t\r\n");
-    return *at ? at : content + strspn(content, blanks);
+    for (size_t i = 0; i < chat->request.n_messages; i++)
+        if (chat->request.messages[i]->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL &&
+            strstr(chat->request.messages[i]->content, word))
+            return true;
+    return false;
 }
 
 /* What the answer is, by the edges that the document has. *content is then the answer itself. */
@@ -241,7 +237,8 @@ static int chat_outcome(const struct chat *chat, const Renga__V1__ChatFinish *fi
     const char *decline = node_argument(task_node(task), CHAT_DECLINE)->text;
     double least = (double)node_argument(task_node(task), CHAT_LEAST)->number / 100;
     int outcome = CHAT_REPLIED;
-    const char *behind = decline && !finish->finding ? behind_decline(*content, decline) : NULL;
+    const char *behind =
+        decline && !finish->finding ? decline_behind(*content, decline, chat_tools_have(chat, decline)) : NULL;
     if (finish->finding)
         outcome = finish->finding->found && finish->finding->confidence >= least ? CHAT_FOUND : CHAT_NOT_FOUND;
     else if (node_argument(task_node(task), CHAT_EXTRACTIVE)->flag) /* somebody else has the name of the route */

@@ -2,6 +2,7 @@
  * model: a source that was not retrieved cannot appear. With "text" the answer is also rewritten: see cite_text.h. */
 #include "cite_text.h"
 #include "input_job.h"
+#include "progress.h"
 
 #include "graph/agents.h"
 #include "rpc/message_json.h"
@@ -22,6 +23,7 @@ enum {
     CITE_REFERENCES,
     CITE_USED,
     CITE_FOOTNOTES,
+    CITE_SHOW,
 };
 
 static const struct node_parameter parameters[] = {
@@ -59,6 +61,10 @@ static const struct node_parameter parameters[] = {
     [CITE_FOOTNOTES] = {.name = "footnotes",
                         .type = PARAMETER_BOOLEAN,
                         .help = "With \"references\": true for marks such as [^1], and references that define them."},
+    [CITE_SHOW] = {.name = "show",
+                   .type = PARAMETER_BOOLEAN,
+                   .help = "With \"text\": true shows the text to the watchers of the run, piece by piece, each as "
+                           "{\"text\": …}."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"cited", "unsupported", NULL};
@@ -74,6 +80,8 @@ static bool cite_check(const struct node *node, struct status *st)
             return fail_field(st, parameters[row].name, "is for an answer that is rewritten; add \"text\"");
     if (node_argument(node, CITE_FOOTNOTES)->flag && !node_argument(node, CITE_REFERENCES)->text)
         return fail_field(st, "footnotes", "are defined in the list of references; add \"references\"");
+    if (node_argument(node, CITE_SHOW)->flag && !text)
+        return fail_field(st, "show", "is for an answer that is rewritten; add \"text\"");
     if (way >= 0 && mark != (node_argument(node, CITE_MARK_PROMPT)->text != NULL))
         return fail_field(st, "mark", "and \"unsupported\": \"mark\" go together; add the other");
     return way >= 0 && input_check(node, CITE_ANSWER, FIELD_STRING, false, st) &&
@@ -94,6 +102,8 @@ struct citing {
     struct cite_sources *sources;
     struct evidence *evidence;
     struct count count;
+    char **shown; /* pieces of the text */
+    size_t shown_count;
 };
 
 /* The answer as it stands. */
@@ -159,6 +169,16 @@ static void write_used(struct citing *citing, const struct cite_text *cite)
     json_write_end(out);
 }
 
+/* A text that is too long to be shown is not shown: the run does not depend on it. */
+static bool cite_show(struct citing *citing, const char *text)
+{
+    struct arena *arena = task_arena(citing->base.base.task);
+    citing->shown = arena_alloc(arena, PROGRESS_PIECES_MAX * sizeof *citing->shown);
+    if (citing->shown && !progress_pieces(arena, text, citing->shown, &citing->shown_count))
+        citing->shown_count = 0;
+    return citing->shown;
+}
+
 static bool rewrite(struct citing *citing, struct cite_text *cite)
 {
     struct service_call *run = &citing->base.base;
@@ -185,6 +205,8 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
     if (cite->cited_count && !cite->out.failed)
         json_write_string(out, update_field(run->task, CITE_TEXT), buffer_text(&cite->out));
     write_used(citing, cite);
+    if (good && cite->cited_count && node_argument(task_node(run->task), CITE_SHOW)->flag)
+        good = cite_show(citing, buffer_text(&cite->out));
     return good && !cite->out.failed;
 }
 
@@ -226,13 +248,16 @@ static bool citing_run(struct input_job *job, struct status *st)
 /* If some sentences have a source and others do not, adds a degradation in the language of the run. */
 static const char *citing_finish(struct input_job *job, struct update *update)
 {
-    const struct count *count = &CONTAINER_OF(job, struct citing, base)->count;
+    const struct citing *citing = CONTAINER_OF(job, struct citing, base);
+    const struct count *count = &citing->count;
     const struct node *node = task_node(job->base.task);
     const char *way = node_argument(node, CITE_UNSUPPORTED)->text;
     bool dropped = node_argument(node, CITE_TEXT)->field && (!way || strcmp(way, "drop") == 0);
     bool japanese = strcmp(job->base.language, "ja") == 0;
     int32_t missing = count->sentences - count->cited;
     char reason[128];
+    update->response.progress_json = citing->shown;
+    update->response.n_progress_json = citing->shown_count;
     if (count->cited && missing) {
         if (japanese)
             snprintf(reason, sizeof reason, "%d文のうち%d文には出典が見つからない%s", (int)count->sentences,

@@ -1,5 +1,6 @@
 /* Shows a value to the watchers of the run: a text of the agent, a field as it stands, an object of several fields, or
  * a long text in pieces. It comes with the result of the node, so it is shown once, when the result is on disk. */
+#include "progress.h"
 #include "prompt.h"
 #include "shape.h"
 
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #define SHOWN_MAX    ((size_t)65536) /* bytes, as RunNodeResponse.progress_json */
-#define PIECES_MAX   ((size_t)100)   /* likewise */
 #define PIECE_COMMON ((size_t)4096)  /* bytes of a piece of a text that is not very long */
 
 enum { PROGRESS_PROMPT, PROGRESS_OF, PROGRESS_SHOW, PROGRESS_PIECES, PROGRESS_PICK };
@@ -142,20 +142,27 @@ static char *piece_json(struct arena *arena, const char *text, size_t length)
     return copy;
 }
 
+bool progress_pieces(struct arena *arena, const char *text, char *pieces[PROGRESS_PIECES_MAX], size_t *count)
+{
+    *count = 0;
+    for (size_t length; *text && *count < PROGRESS_PIECES_MAX; text += length) {
+        length = piece_length(text, strlen(text), PROGRESS_PIECES_MAX - *count);
+        pieces[*count] = piece_json(arena, text, length);
+        if (!pieces[(*count)++])
+            return false;
+    }
+    return true;
+}
+
 static void show_pieces(struct task *task)
 {
     struct status st = {0};
     struct service_call run = {0};
-    char *pieces[PIECES_MAX];
-    size_t count = 0;
-    bool good = service_call_inputs(&run, task, &st), fits = true;
-    const char *text = good ? service_call_text(&run, PROGRESS_OF) : "";
+    char *pieces[PROGRESS_PIECES_MAX];
+    size_t count;
+    bool good = service_call_inputs(&run, task, &st);
+    bool fits = progress_pieces(task_arena(task), good ? service_call_text(&run, PROGRESS_OF) : "", pieces, &count);
     service_call_close(&run);
-    for (size_t length; *text && fits && count < PIECES_MAX; text += length) {
-        length = piece_length(text, strlen(text), PIECES_MAX - count);
-        pieces[count] = piece_json(task_arena(task), text, length);
-        fits = pieces[count++];
-    }
     if (good)
         progress_finish(task, fits ? pieces : NULL, count);
     else

@@ -22,7 +22,8 @@ enum {
     SELECT_ARGUMENTS,
     SELECT_MODEL,
     SELECT_TOKENS,
-    SELECT_PICK
+    SELECT_PICK,
+    SELECT_EXTRACTIVE
 };
 
 static const struct node_parameter parameters[] = {
@@ -49,8 +50,13 @@ static const struct node_parameter parameters[] = {
     [SELECT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
     [SELECT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
     [SELECT_PICK] = PICK_ROW,
+    [SELECT_EXTRACTIVE] = {.name = "extractive",
+                           .type = PARAMETER_BOOLEAN,
+                           .help = "True: the gateway's extractive provider chooses, whatever model the run has. The "
+                                   "document tells the degradation."},
     {.name = NULL},
 };
+#define SELECT_EMBEDDED "extractive" /* the route of the provider that is no model */
 static const char *const outcomes[] = {"chosen", "none", NULL};
 
 static bool select_tools_check(const struct node *node, struct status *st)
@@ -97,6 +103,7 @@ static bool select_tools_write_request(struct select *select, const Renga__V1__L
     struct task *task = select->base.task;
     const struct node *node = task_node(task);
     const char *model = select->base.model ? select->base.model : node_argument(node, SELECT_MODEL)->text;
+    model = node_argument(node, SELECT_EXTRACTIVE)->flag ? SELECT_EMBEDDED : model;
     renga__v1__chat_request__init(&select->request);
     if (!offer_tools(&select->offer, tools, st) || !turns_init(&all, task_arena(task), select->turns.count + 1, st) ||
         (select->rules && !turns_add(&all, RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM, select->rules, st)))
@@ -132,8 +139,9 @@ static void select_tools_finish(struct select *select, const Renga__V1__ChatResp
     json_write_end(&update.out);
     update.response.overwrite_fields = &field;
     update.response.n_overwrite_fields = 1;
-    if (answer) {
+    if (answer)
         update.response.usage = answer->finish->usage;
+    if (answer && !node_argument(task_node(task), SELECT_EXTRACTIVE)->flag) {
         update.response.degradations = answer->finish->degradations;
         update.response.n_degradations = answer->finish->n_degradations;
     }

@@ -1,11 +1,12 @@
 /* Tells whether all, some or no items of a list have a member that is true, and which ones have not. */
 #include "service_call.h"
 
+#include "words/asked.h"
 #include "json/json.h"
 
 #include <string.h>
 
-enum { SURVEY_OF, SURVEY_FLAG, SURVEY_LACKING, SURVEY_NAME };
+enum { SURVEY_OF, SURVEY_FLAG, SURVEY_LACKING, SURVEY_NAME, SURVEY_QUESTION };
 
 static const struct node_parameter parameters[] = {
     [SURVEY_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list of objects; an input."},
@@ -16,6 +17,10 @@ static const struct node_parameter parameters[] = {
     [SURVEY_NAME] = {.name = "name",
                      .type = PARAMETER_TEXT,
                      .help = "With \"lacking\": the member that names an item."},
+    [SURVEY_QUESTION] = {.name = "question",
+                         .type = PARAMETER_FIELD,
+                         .help = "With \"name\": a string, an input. If it compares two things, and the names of the "
+                                 "two items ask the same of each, one item alone counts as none."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"all", "some", "none", NULL};
@@ -25,10 +30,13 @@ static bool survey_check(const struct node *node, struct status *st)
     const struct field *of = node_argument(node, SURVEY_OF)->field;
     if (!node_argument(node, SURVEY_LACKING)->field != !node_argument(node, SURVEY_NAME)->text)
         return fail_field(st, "lacking", "and \"name\" go together; add the other");
+    if (node_argument(node, SURVEY_QUESTION)->field && !node_argument(node, SURVEY_NAME)->text)
+        return fail_field(st, "question", "is compared with the names of the items; add \"name\" and \"lacking\"");
     if (!of->list)
         return fail_field(st, "of", "'%s' is %s; it must be a list of objects", of->name,
                           field_type_words(of->type, false));
-    return output_check(node, SURVEY_LACKING, FIELD_STRING, true, st);
+    return input_check(node, SURVEY_QUESTION, FIELD_STRING, false, st) &&
+           output_check(node, SURVEY_LACKING, FIELD_STRING, true, st);
 }
 
 static bool survey_has_flag(const struct node *node, const cJSON *item)
@@ -53,6 +61,36 @@ static void write_lacking(const struct task *task, const cJSON *list, struct jso
     json_write_end(out);
 }
 
+static const char *survey_name(const struct node *node, const cJSON *list, int item)
+{
+    const char *member = node_argument(node, SURVEY_NAME)->text;
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(list, item), member));
+    return name ? name : "";
+}
+
+/* "How old is A?" and "How old is B?": equal but for one place. */
+static bool survey_asks_the_same(const char *one, const char *other)
+{
+    size_t length = strlen(one), second = strlen(other), least = length < second ? length : second;
+    size_t begin = 0, end = 0;
+    while (begin < least && one[begin] == other[begin])
+        begin++;
+    while (end < least - begin && one[length - end - 1] == other[second - end - 1])
+        end++;
+    return 2 * (begin + end) >= least;
+}
+
+/* Whether the items are the sides of a comparison, which one side alone does not answer. */
+static bool survey_compares(const struct node *node, const cJSON *inputs, const cJSON *list)
+{
+    const struct field *field = node_argument(node, SURVEY_QUESTION)->field;
+    const char *question = field ? cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inputs, field->name)) : NULL;
+    struct asked asked;
+    return question && cJSON_GetArraySize(list) == 2 &&
+           survey_asks_the_same(survey_name(node, list, 0), survey_name(node, list, 1)) &&
+           asked_read(question, strlen(question), &asked) && asked.type == ASKED_COMPARISON;
+}
+
 /* The outcome of an empty list is `none`. */
 static void survey_start(struct task *task)
 {
@@ -72,6 +110,7 @@ static void survey_start(struct task *task)
         count++;
         good += survey_has_flag(node, item);
     }
+    good = good < count && survey_compares(node, inputs, list) ? 0 : good;
     update_begin(&update);
     write_lacking(task, list, &update.out);
     cJSON_Delete(inputs);

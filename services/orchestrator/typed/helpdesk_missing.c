@@ -133,6 +133,7 @@ static bool tell_unreviewed(const struct helpdesk_call *call, Renga__V1__AgentRe
 
 bool helpdesk_tell(const struct helpdesk_call *call, Renga__V1__AgentResult *result)
 {
+    result->maybe_found_case = RENGA__V1__AGENT_RESULT__MAYBE_FOUND_FOUND;
     result->found = result->n_citations > 0;
     return result->outcome && tell_missing(result, rpc_call_arena(call->run.call)) && tell_unreviewed(call, result);
 }

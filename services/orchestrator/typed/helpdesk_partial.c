@@ -1,5 +1,5 @@
-/* The result of a run that its budget stopped before the answer. The output may lack the subtasks, so their results are
- * taken from the run's events. The answers that were found become the answer. */
+/* The result of a run that its budget stopped before the answer, or in which nobody could write it. The output may lack
+ * the subtasks, so their results are taken from the run's events. The answers that were found become the answer. */
 #include "helpdesk.h"
 
 #include "base/buffer.h"
@@ -19,14 +19,16 @@ static Renga__V1__Subtask *subtask_of(struct helpdesk_call *call, size_t number,
     renga__v1__subtask__init(subtask);
     subtask->task_name = name;
     subtask->is_completed = note->is_completed;
+    subtask->maybe_found_case = RENGA__V1__SUBTASK__MAYBE_FOUND_FOUND;
     subtask->found = note->found;
     const char *answer = note->found ? note->found_answer : note->answer;
     subtask->subtask_answer = (char *)(uintptr_t)(answer ? answer : "");
     subtask->challenge_count = note->tries;
     subtask->citations = note->found ? note->found_citations : note->citations;
     subtask->n_citations = note->found ? note->found_citation_count : note->citation_count;
-    subtask->status_code = note->status_code;
-    subtask->message = (char *)(uintptr_t)(note->message ? note->message : "");
+    bool failed = note->status_code && !note->found;
+    subtask->status_code = failed ? note->status_code : 0;
+    subtask->message = (char *)(uintptr_t)(failed && note->message ? note->message : "");
     subtask->usage = (Renga__V1__Usage *)(uintptr_t)&note->usage;
     return subtask;
 }

@@ -78,12 +78,23 @@ static void plan_written(struct helpdesk_call *call, const Renga__V1__RunEvent *
     helpdesk_progress_show(call, from, &event);
 }
 
-static void token_came(struct helpdesk_call *call, const Renga__V1__RunEvent *from)
+static void helpdesk_show_text(struct helpdesk_call *call, const Renga__V1__RunEvent *from, const char *text)
 {
     Renga__V1__AskEvent event = RENGA__V1__ASK_EVENT__INIT;
     event.event_case = RENGA__V1__ASK_EVENT__EVENT_ANSWER_TEXT;
-    event.answer_text = from->token->text;
+    event.answer_text = (char *)(uintptr_t)text;
     helpdesk_progress_show(call, from, &event);
+}
+
+/* A piece of the checked answer: {"text": …}. */
+static void helpdesk_piece_shown(struct helpdesk_call *call, const Renga__V1__RunEvent *from)
+{
+    struct status ignored = {0};
+    cJSON *shown = json_parse(from->progress_json, strlen(from->progress_json), NULL, &ignored);
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(shown, "text"));
+    if (text && *text)
+        helpdesk_show_text(call, from, text);
+    cJSON_Delete(shown);
 }
 
 /* ---- of a subtask ------------------------------------------------------------------------------------------------ */
@@ -143,9 +154,11 @@ static void subtask_ended(struct helpdesk_call *call, const Renga__V1__RunEvent 
 {
     Renga__V1__SubtaskProgress progress = RENGA__V1__SUBTASK_PROGRESS__INIT;
     const struct subtask_note *note = &call->subtasks[number];
-    progress.stage = note->status_code ? RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_FAILED
-                                       : RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
-    const char *text = note->status_code ? note->message : note->answer;
+    bool failed = note->status_code && !note->found;
+    progress.stage =
+        failed ? RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_FAILED : RENGA__V1__SUBTASK_STAGE__SUBTASK_STAGE_DONE;
+    const char *text = failed ? note->message : note->found ? note->found_answer : note->answer;
+    progress.maybe_found_case = RENGA__V1__SUBTASK_PROGRESS__MAYBE_FOUND_FOUND;
     progress.found = note->found;
     progress.text = (char *)(uintptr_t)(text ? text : "");
     progress.challenge_count = note->tries ? note->tries : 1;
@@ -155,6 +168,8 @@ static void subtask_ended(struct helpdesk_call *call, const Renga__V1__RunEvent 
 static void node_failed(struct helpdesk_call *call, const Renga__V1__RunEvent *from, size_t number)
 {
     struct subtask_note *note = &call->subtasks[number];
+    if (note->status_code) /* the first one is told, and not that of what stands in */
+        return;
     note->status_code = from->node_failed->status_code;
     note->message = helpdesk_progress_keep_text(call, from->node_failed->message);
 }
@@ -268,11 +283,14 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event)
     struct helpdesk_call *call = (struct helpdesk_call *)run;
     Renga__V1__AskEvent alive = RENGA__V1__ASK_EVENT__INIT;
     size_t number;
-    if (*event->path) {
-        if (helpdesk_progress_read_number(event->path, &number))
-            subtask_event(call, event, number);
+    if (helpdesk_progress_read_number(event->path, &number)) {
+        subtask_event(call, event, number);
         return;
     }
+    if (event->event_case == RENGA__V1__RUN_EVENT__EVENT_PROGRESS_JSON)
+        helpdesk_piece_shown(call, event);
+    if (*event->path)
+        return;
     switch (event->event_case) {
     case RENGA__V1__RUN_EVENT__EVENT_STARTED:
         show_accepted(call, event);
@@ -281,7 +299,7 @@ void helpdesk_progress(struct agent_run *run, const Renga__V1__RunEvent *event)
         state_updated(call, event, true, 0);
         break;
     case RENGA__V1__RUN_EVENT__EVENT_TOKEN:
-        token_came(call, event);
+        helpdesk_show_text(call, event, event->token->text); /* of a graph in the place of ours */
         break;
     case RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT:
         helpdesk_progress_show(call, event, &alive);

@@ -32,8 +32,10 @@ static Renga__V1__Subtask *read_subtask(struct helpdesk_call *call, const cJSON 
     subtask->task_name = arena_strdup(arena, name ? name : "");
     if (!cJSON_HasObjectItem(item, "found")) /* of a graph in the place of ours */
         subtask->found = subtask->is_completed;
-    subtask->status_code = note->status_code;
-    subtask->message = (char *)(uintptr_t)(note->message ? note->message : "");
+    subtask->maybe_found_case = RENGA__V1__SUBTASK__MAYBE_FOUND_FOUND;
+    bool failed = note->status_code && !subtask->found;
+    subtask->status_code = failed ? note->status_code : 0;
+    subtask->message = (char *)(uintptr_t)(failed && note->message ? note->message : "");
     subtask->usage = (Renga__V1__Usage *)(uintptr_t)&note->usage;
     helpdesk_result_least(&subtask->n_tool_results, TRIES_MAX);
     helpdesk_result_least(&subtask->n_reflection_results, TRIES_MAX);
@@ -154,8 +156,7 @@ Renga__V1__AgentResult *helpdesk_result(struct helpdesk_call *call, const Renga_
              run->output_omitted ? "it is longer than 3145728 bytes" : why.text);
         return NULL;
     }
-    bool partial = run->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_COMPLETED && !*result->answer;
-    if (partial && !helpdesk_partial(call, result)) {
+    if (!*result->answer && !result->n_citations && !helpdesk_partial(call, result)) {
         fail(st, RESOURCE_EXHAUSTED, "no memory for the answer");
         return NULL;
     }

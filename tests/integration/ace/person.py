@@ -136,9 +136,20 @@ def _():
         with open(path, "w") as file:
             file.write("{}")
         os.utime(path, (number, number))
+    leftovers = ["cut-1.json.4711", "cut-2.json.1", "folder.json", "other.json.4711.txt", "full.json"]
+    for name in leftovers:
+        path = os.path.join(place, name)
+        if name.startswith("f"):
+            os.makedirs(os.path.join(path, "of-somebody") if name == "full.json" else path)
+        else:
+            open(path, "w").close()
+        os.utime(path, (1, 1))
+    open(os.path.join(place, "now.json.4711"), "w").close()
     for flag in ("--quiet", "--json"):
         expect(not renga("ask", flag, "--docs", "docs", QUESTION).stderr, f"{flag} says more")
-    names = os.listdir(place)
+    names = set(os.listdir(place))
+    expect(names & {*leftovers, "now.json.4711"} == {"other.json.4711.txt", "full.json", "now.json.4711"}, "what a killed command leaves stays")
+    names = [name for name in names if name.endswith(".json") and name != "full.json"]
     expect(len(names) == 200 and "old-0.json" not in names and "old-204.json" in names, f"{len(names)} files")
     newest = max((os.path.join(place, name) for name in names), key=os.path.getmtime)
     expect(stat.S_IMODE(os.stat(newest).st_mode) == 0o600 and stat.S_IMODE(os.stat(place).st_mode) == 0o700, "others may read it")

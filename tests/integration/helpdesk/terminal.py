@@ -132,9 +132,10 @@ def _():
     result = json.loads(done.stdout)
     expect(len(result["subtasks"]) == 2 and result["citations"][0]["uri"], result["plan"])
     expect(all(subtask["is_completed"] for subtask in result["subtasks"]), result["subtasks"])
-    expect(result["found"] and "not_found" not in result, result)
+    expect([result["found"], *(s["found"] for s in result["subtasks"])] == [True] * 3 and "not_found" not in result, result)
     result = json.loads(ask("--json", NOWHERE).stdout)
-    expect("found" not in result and result["not_found"]["looked_for"] == [NOWHERE], result)
+    expect([result["found"], result["subtasks"][0]["found"]] == [False, False], result)
+    expect(result["not_found"]["looked_for"] == [NOWHERE], result)
     expect([set(hit) >= {"uri", "line_from", "quote", "score"} for hit in result["not_found"]["nearest"]] == [True] * 3, result)
 
 
@@ -247,13 +248,22 @@ class Refuser(Upstream):
         self.reply({"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}}, 401)
 
 
-@check("where every subtask broke off, nothing is said of the documents: exit code 1, and why")
+@check("a model that refuses each call gives way to the documents' own sentences, and it is told why")
 def _():
     server, upstream = Refuser.serve()
     done = ask("--docs", SAMPLES, ENGLISH, **upstream)
+    expect(done.returncode == 0 and "Incorrect API key" in done.stdout, f"{done.returncode}: {done.stdout}")
+    expect("XYZ-5008" in done.stdout.split("[1]")[0], done.stdout)
+    server.shutdown()
+
+
+@check("where every subtask broke off and no sentence answers, nothing is said of the documents: exit code 1, and why")
+def _():
+    server, upstream = Refuser.serve()
+    done = ask("--docs", SAMPLES, NOWHERE, **upstream)
     expect(done.returncode == 1 and not done.stdout, f"{done.returncode}: {done.stdout}")
     expect(re.fullmatch(r"renga ask: [A-Z_]+: every subtask broke off.*Incorrect API key.*\n", done.stderr), done.stderr)
-    told = ask("--json", ENGLISH, **upstream)
+    told = ask("--json", NOWHERE, **upstream)
     expect(told.returncode == 1 and all(s["status_code"] for s in json.loads(told.stdout)["subtasks"]), told.stdout)
     server.shutdown()
 

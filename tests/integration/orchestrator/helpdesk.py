@@ -92,7 +92,7 @@ def _():
     expect("collections" not in offered.tools[0].parameters_json, "the model could choose the collections")
 
 
-@check("on the way the caller sees the plan, each subtask's stages, and the answer as it is written")
+@check("on the way the caller sees the plan, each subtask's stages, and the answer when it is checked")
 def _():
     script(reflect=judged(True, "fine"))
     seen = list(events())
@@ -109,6 +109,29 @@ def _():
     equal(seen[-1].result.answer, ANSWERS["<results>"], "the answer")
     ids = [event.event_id for event in seen]
     expect(ids == sorted(ids), f"ids do not grow: {ids}")
+
+
+@check("a sentence that no source carries is never shown, not even while the answer is written; who comes back sees each piece once")
+def _():
+    invented = "The moon is made of cheese."
+    script()
+
+    def writes(request, context):
+        draft = f"Backups run every night at 02:00. {invented}"
+        for at in range(0, len(draft), 9):
+            yield message("ChatStreamEvent")(text=draft[at:at + 9])
+        yield message("ChatStreamEvent")(finish=said(draft).finish)
+    services.on("LlmGateway/ChatStream", writes)  # in case the draft is streamed
+    services.on("LlmGateway/Chat", lambda r, c: said(f"Backups run every night at 02:00. {invented}") if "<results>" in r.messages[-1].content
+                else chat(r, c))
+    options = {"request_id": "checked", "keep_running": True}
+    seen = list(events(options=options))
+    equal("".join(e.answer_text for e in seen), "Backups run every night at 02:00.", "the text")
+    equal(seen[-1].result.answer, "Backups run every night at 02:00.", "the answer")
+    expect(not [e for e in seen if invented in str(e)], "it was shown")
+    piece = next(e for e in seen if e.answer_text)
+    rest = list(events(options={**options, "after_event_id": piece.event_id}))
+    equal([e.WhichOneof("event") for e in rest], ["result"], "what comes after the last piece")
 
 
 @check("the same request_id gets the same run and answer, and a stream that was cut is taken up where it was")
@@ -192,7 +215,63 @@ def _():
         expect("no model 'gone'" in error.details(), error.details())
 
 
-@check("a subtask that broke off says why, and the stream shows it as failed")
+def extractive(text, confidence=0.9):
+    """What the gateway's extractive provider says, None: that it found nothing."""
+    return said(text or "I found nothing.", finding={"found": text is not None, "confidence": confidence})
+
+
+def failing(text=None, tools=True, extracts=True):
+    """A model that fails where the conversation has this text, with `tools` also where tools are offered; the extractive provider
+    answers."""
+    def one(request, context):
+        asked = "\n".join(turn.content for turn in request.messages)
+        if request.model == "extractive" and extracts:
+            if request.tools:
+                return called(("search_documents", '{"query": "words"}'))
+            return extractive(next((text for key, text in ANSWERS.items() if key in asked), None))
+        if text and text in asked and (tools or not request.tools):
+            context.abort(grpc.StatusCode.DATA_LOSS, "the model said nothing that could be read")
+        return chat(request, context)
+    return one
+
+
+def stands_in(result, part=None):
+    """The degradations that tell of the documents' own sentences in the place of a model that failed."""
+    return [(d.part, d.status_code) for d in result.outcome.degradations if word("DegradationKind", d.kind) == "DEGRADATION_KIND_EXTRACTIVE"
+            and "could be read" in d.reason]
+
+
+@check("where the model fails for one subtask, in any of its steps, the documents' own sentences stand in, and it is told")
+def _():
+    first = "When do backups run?"
+    for name, tools in (("in all steps", True), ("in its answer", False)):
+        script(chat=failing(f"<subtask>\n{first}", tools))
+        seen = list(events())
+        result = seen[-1].result
+        equal([(s.found, s.status_code, s.message, s.subtask_answer) for s in result.subtasks],
+              [(True, 0, "", ANSWERS[first + "\n</subtask>"]), (True, 0, "", ANSWERS["How is a password reset?\n</subtask>"])], name)
+        equal((result.answer, result.found, result.HasField("not_found")), (ANSWERS["<results>"], True, False), name)
+        equal(stands_in(result), [(first, 15)], f"what is told {name}")
+        ends = {e.subtask.subtask_number: word("SubtaskStage", e.subtask.stage) for e in seen if e.WhichOneof("event") == "subtask"}
+        equal(set(ends.values()), {"SUBTASK_STAGE_DONE"}, f"the last stages {name}")
+    script(reflect=lambda request, context: context.abort(grpc.StatusCode.DATA_LOSS, "nothing that could be read")
+           if request.subtask == first else judged(True)(request, context), chat=failing())
+    result = ask()
+    equal(([s.found for s in result.subtasks], stands_in(result)), ([True, True], [(first, 15)]), "in its review")
+
+
+@check("where the model fails for the whole answer, those of the subtasks stand in, and it is told")
+def _():
+    script(chat=failing("<results>"))
+    result = ask()
+    equal((result.answer, result.found, len(stands_in(result))), (ANSWERS["<results>"], True, 1), "the answer")
+    script(chat=failing("<results>", extracts=False))
+    result = ask()
+    equal((result.answer, result.found, [c.uri for c in result.citations]), ("\n\n".join(list(ANSWERS.values())[1:]), True, ["guide.md"] * 2),
+          "the answer if there is no extractive provider either")
+
+
+@check("a subtask that broke off, and that the documents do not answer either, says why, and the stream shows it as failed")
 def _():
     def broken(request, context):
         if any("When do backups run?\n</subtask>" in turn.content for turn in request.messages):
@@ -230,11 +309,6 @@ def _():
 
 
 INVENTED = "The moon is made of cheese and costs 900 dollars."
-
-
-def extractive(text, confidence=0.9):
-    """What the gateway's extractive provider says, None: that it found nothing."""
-    return said(text or "I found nothing.", finding={"found": text is not None, "confidence": confidence})
 
 
 def desk(answer, quote=None, confidence=0.9, **methods):
@@ -281,6 +355,37 @@ def _():
           "the nearest passages")
     equal(list(result.not_found.looked_for), ["When do backups run?"], "what was looked for")
     equal(desk(declined, None, reflect=judged(True)).found, False, "what was found where the reviewer is content")
+
+
+@check("a word that begins a sentence declines nothing; alone on its line, or before a stop, it does")
+def _():
+    code = "NOT_FOUND is the status of a missing backup. Backups run every night at 02:00."
+    in_japanese = "NOT_FOUNDは、バックアップがないことを示します。"
+    tools = {"tools": found(hit(code), hit(in_japanese, line=20))}
+    for answer in (code, in_japanese, "`NOT_FOUND` is the status of a missing backup.", "NOT_FOUND: is the status of a missing backup."):
+        result = desk(answer, "Backups run every night at 02:00.", **tools)
+        equal((result.found, result.subtasks[0].subtask_answer), (True, answer), f"of {answer!r}")
+    for answer in ("NOT_FOUND", "NOT_FOUND.\nBackups run every night at 02:00.", "**NOT_FOUND**: Backups run every night at 02:00.",
+                   "NOT_FOUND - Backups run every night at 02:00.", "NOT_FOUND。バックアップを探しました。"):
+        result = desk(answer, None)
+        equal((result.found, result.subtasks[0].found), (False, False), f"of {answer!r}")
+
+
+@check("a comparison of which one side is not found is not answered; two questions are, in part")
+def _():
+    def one(request, context):
+        if request.tools:
+            return called(("search_documents", "{}"))
+        asked = "\n".join(turn.content for turn in request.messages)
+        return extractive(BACKUP if "night job?\n</subtask>" in asked or "<results>" in asked else None)
+    for question, sides, wanted in (
+            ("Which is older, the night job or the day job?", ("How old is the night job?", "How old is the day job?"), False),
+            ("夜のnight job?と昼の処理ではどちらが古いですか？", ("処理の時期は night job?", "処理の時期は day job?"), False),
+            ("How old is the night job and who runs it?", ("How old is the night job?", "Who runs it?"), True)):
+        script(chat=one, plan=plan(*sides))
+        result = ask(question)
+        equal((result.found, bool(result.citations), list(result.not_found.looked_for)),
+              (wanted, wanted, list(sides[wanted:])), question)
 
 
 @check("what was found stands though the review never takes it, and is marked; a model's own words do not")
@@ -336,6 +441,17 @@ def _():
     leaving.signal(signal.SIGTERM)
     equal(asked.result().result.answer, ANSWERS["<results>"], "the answer")
     equal(leaving.stop(signalled=True), 0, "how it ended")
+
+
+@check("of the shipped agents those that are named are loaded, and the others are not known")
+def _():
+    few = Orchestrator(None, *services.flags(), "--orchestrator.shipped_only=helpdesk,deep_research").start()
+    def call(method, **fields):
+        return few.channel.unary_unary(f"/renga.v1.Orchestrator/{method}", request_serializer=lambda m: m.SerializeToString(),
+                                       response_deserializer=message(method + "Response").FromString)(message(method + "Request")(**fields), timeout=20 * SLOW)
+    equal([a.name for a in call("ListAgents").agents], ["deep_research", "helpdesk"], "the agents")
+    refused("NOT_FOUND", lambda: call("StartRun", agent="autonomous_research"))
+    equal(few.stop(), 0, "how it ended")
 
 
 @check("a key that may use some agents alone is refused the others, in every method")
