@@ -15,6 +15,7 @@
 #include "forward.h"
 #include "refuse.h"
 #include "rpc/rpc.h"
+#include "runtime/request_types.h"
 #include "runtime/runner.h"
 
 #include "base/clock.h"
@@ -65,38 +66,17 @@ struct access_control api_access_control(const struct api *api, struct rpc_call 
 /* A list must name an agent, if the key may not use all agents. */
 static bool may_list(struct rpc_call *call, const struct access_control *access, const ProtobufCMessage *message)
 {
-    const char *agent = NULL;
+    const struct request_type *type = request_type_of(message);
     struct status st = {0};
-    if (message->descriptor == &renga__v1__list_runs_request__descriptor)
-        agent = ((const Renga__V1__ListRunsRequest *)message)->agent;
-    else if (message->descriptor == &renga__v1__list_threads_request__descriptor)
-        agent = ((const Renga__V1__ListThreadsRequest *)message)->agent;
-    if (!agent || !access_control_is_limited(access))
+    if (!type || !type->list || !type->agent || !access_control_is_limited(access))
         return true;
+    const char *agent = request_text(message, type->agent);
     if (*agent ? access_control_check(access, agent, &st)
                : fail(&st, PERMISSION_DENIED, "key '%s' may use some agents alone; name one of them in agent",
                       access->principal.name))
         return true;
     rpc_fail(call, &st);
     return false;
-}
-
-static bool is_about(const ProtobufCMessage *message, const ProtobufCMessageDescriptor *type)
-{
-    return message->descriptor == type;
-}
-
-/* True for idempotent requests, and for requests whose repetition is recognized. */
-static bool is_repeatable(const ProtobufCMessage *message)
-{
-    if (is_about(message, &renga__v1__start_run_request__descriptor))
-        return *((const Renga__V1__StartRunRequest *)message)->request_id;
-    if (is_about(message, &renga__v1__resume_run_request__descriptor))
-        return *((const Renga__V1__ResumeRunRequest *)message)->request_id;
-    return is_about(message, &renga__v1__get_run_request__descriptor) ||
-           is_about(message, &renga__v1__cancel_run_request__descriptor) ||
-           is_about(message, &renga__v1__get_state_request__descriptor) ||
-           is_about(message, &renga__v1__list_checkpoints_request__descriptor);
 }
 
 static void unary_call_rested(struct timer *timer)
@@ -151,7 +131,7 @@ static void unary_call_forwarded(struct forward *forward, const ProtobufCMessage
         return;
     }
     bool given_back = forward_was_given_back(&forward->call);
-    self->undone = given_back || (status->code == UNAVAILABLE && is_repeatable(self->request.message));
+    self->undone = given_back || (status->code == UNAVAILABLE && request_is_repeatable(self->request.message));
     if ((given_back || is_no_answer(status->code)) && takes_back(self, status))
         return;
     if (!self->undone || !asks_again(self, given_back ? SOON_MS : AGAIN_MS))

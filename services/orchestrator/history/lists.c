@@ -18,7 +18,6 @@
 #define SCAN_BYTES   ((size_t)16 << 20)
 #define THREADS_MAX  10000 /* of a tenant that are looked through */
 
-#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
 #define NEW(arena, name, Name)                                                                                         \
     Renga__V1__##Name *name = xnonnull(arena_alloc(arena, sizeof *name));                                              \
     renga__v1__##name##__init(name)
@@ -172,8 +171,10 @@ static void runs_came(struct store_scan *scan)
     list_go_on(list, &st);
 }
 
-static void list_runs(struct list *list, struct request *request)
+void request_list_runs(struct request *request)
 {
+    struct list *list = xnonnull(calloc(1, sizeof *list));
+    list->clear = lists_clear;
     uint32_t place;
     const Renga__V1__ListRunsRequest *message = (const void *)request->message;
     list_init(list, request, message->page_size);
@@ -266,8 +267,10 @@ static void threads_came(struct store_scan *scan)
     lists_clear(list);
 }
 
-static void list_threads(struct list *list, struct request *request)
+void request_list_threads(struct request *request)
 {
+    struct list *list = xnonnull(calloc(1, sizeof *list));
+    list->clear = lists_clear;
     const Renga__V1__ListThreadsRequest *message = (const void *)request->message;
     list_init(list, request, message->page_size);
     list->came = threads_came;
@@ -280,26 +283,4 @@ static void list_threads(struct list *list, struct request *request)
     key_named(&list->from, KEY_THREAD, request->tenant, "");
     key_behind(&list->to, KEY_THREAD, request->tenant);
     list_scan(list, false, THREADS_MAX);
-}
-
-void request_list(struct request *request)
-{
-    if (TYPE(request->message, describe_agent_request)) {
-        request_describe_agent(request);
-        return;
-    }
-    if (TYPE(request->message, list_checkpoints_request)) {
-        list_checkpoints(request);
-        return;
-    }
-    struct list *list = xnonnull(calloc(1, sizeof *list));
-    list->clear = lists_clear;
-    if (TYPE(request->message, list_runs_request)) {
-        list_runs(list, request);
-    } else if (TYPE(request->message, list_threads_request)) {
-        list_threads(list, request);
-    } else {
-        free(list);
-        request_refuse(request, NULL, UNIMPLEMENTED, "the runner does not know %s", request->message->descriptor->name);
-    }
 }

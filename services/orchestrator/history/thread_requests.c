@@ -1,4 +1,5 @@
 /* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
+#include "lists.h"
 #include "retention/retention.h"
 #include "runtime/request.h"
 #include "thread/run_priv.h"
@@ -12,7 +13,6 @@
 #define PAGE_MAX        500
 #define SCAN_BYTES      ((size_t)16 << 20)
 
-#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
 #define NEW(arena, name, Name)                                                                                         \
     Renga__V1__##Name *name = xnonnull(arena_alloc(arena, sizeof *name));                                              \
     renga__v1__##name##__init(name)
@@ -217,7 +217,7 @@ static void state_came(struct request *request, struct thread *thread, struct th
     thread_free(past);
 }
 
-static void serve_state(struct request *request, struct thread *thread)
+void request_get_state(struct request *request, struct thread *thread)
 {
     uint64_t number;
     const Renga__V1__GetStateRequest *message = (const void *)request->message;
@@ -239,7 +239,7 @@ static void past_to_update(struct request *request, struct thread *thread, struc
         thread_free(past);
 }
 
-static void serve_update(struct request *request, struct thread *thread)
+void request_serve_update(struct request *request, struct thread *thread)
 {
     uint64_t number, expected;
     const Renga__V1__UpdateStateRequest *message = (const void *)request->message;
@@ -266,59 +266,44 @@ static void serve_update(struct request *request, struct thread *thread)
         visit_past(request, thread, number, true, past_to_update);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- DeleteThread, ListCheckpoints ------------------------------------------------------------------------------- */
 
-void request_repeat_thread(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
+void request_delete_thread(struct request *request, struct thread *thread)
 {
-    if (TYPE(request->message, update_state_request)) {
-        NEW(request->arena, update_state_response, UpdateStateResponse);
-        NEW(request->arena, checkpoint, Checkpoint);
-        checkpoint->checkpoint_id = row->checkpoint_id;
-        update_state_response->checkpoint = checkpoint;
-        request_answer_with_checkpoint(request, thread, update_state_response);
+    if (thread->exists) {
+        history_delete(request, thread);
         return;
     }
-    if (TYPE(request->message, copy_thread_request)) {
-        NEW(request->arena, copy_thread_response, CopyThreadResponse);
-        copy_thread_response->thread = answer_thread(request->arena, thread);
-        request_answer_on_commit(request, thread, copy_thread_response);
-        return;
-    }
+    NEW(request->arena, delete_thread_response, DeleteThreadResponse);
+    request_answer_on_commit(request, thread, delete_thread_response);
+}
+
+void request_list_checkpoints(struct request *request, struct thread *thread)
+{
+    list_checkpoints(request);
+}
+
+/* ---- requests that are sent again -------------------------------------------------------------------------------- */
+
+void request_repeat_update(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
+{
+    NEW(request->arena, update_state_response, UpdateStateResponse);
+    NEW(request->arena, checkpoint, Checkpoint);
+    checkpoint->checkpoint_id = row->checkpoint_id;
+    update_state_response->checkpoint = checkpoint;
+    request_answer_with_checkpoint(request, thread, update_state_response);
+}
+
+void request_repeat_copy(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
+{
+    NEW(request->arena, copy_thread_response, CopyThreadResponse);
+    copy_thread_response->thread = answer_thread(request->arena, thread);
+    request_answer_on_commit(request, thread, copy_thread_response);
+}
+
+void request_repeat_fork(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
+{
     NEW(request->arena, fork_thread_response, ForkThreadResponse);
     fork_thread_response->thread = answer_thread(request->arena, thread);
     request_answer_on_commit(request, thread, fork_thread_response);
-}
-
-void request_serve_history(struct request *request, struct thread *thread)
-{
-    if (TYPE(request->message, fork_thread_request)) {
-        history_fork(request, thread);
-        return;
-    }
-    if (TYPE(request->message, delete_thread_request) && !thread->exists) {
-        NEW(request->arena, delete_thread_response, DeleteThreadResponse);
-        request_answer_on_commit(request, thread, delete_thread_response);
-        return;
-    }
-    if (TYPE(request->message, copy_thread_request)) {
-        history_copy(request, thread);
-        return;
-    }
-    if (TYPE(request->message, migrate_run_request)) {
-        history_migrate(request, thread);
-        return;
-    }
-    if (!thread->exists)
-        request_refuse(request, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
-    else if (TYPE(request->message, get_state_request))
-        serve_state(request, thread);
-    else if (TYPE(request->message, update_state_request))
-        serve_update(request, thread);
-    else if (TYPE(request->message, delete_thread_request))
-        history_delete(request, thread);
-    else if (TYPE(request->message, list_checkpoints_request))
-        request_list(request);
-    else
-        request_refuse(request, NULL, UNIMPLEMENTED, "this server does not know %s",
-                       request->message->descriptor->name);
 }

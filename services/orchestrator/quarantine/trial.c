@@ -7,6 +7,7 @@
  * Kills from outside come in series: while they go on, no trial begins, and no run gets its last death. */
 #include "crashes.h"
 #include "runtime/request.h"
+#include "runtime/request_types.h"
 #include "thread/run_priv.h"
 
 #include "base/clock.h"
@@ -273,8 +274,7 @@ void crashes_committed(struct thread *thread)
 
 static bool asks_for_row(const struct request *request)
 {
-    return request->message && request->place &&
-           request->message->descriptor == &renga__v1__get_run_request__descriptor;
+    return request->type && request->place && request->type->traits & REQUEST_SHOWS_RUN;
 }
 
 void crashes_refuse(struct thread *thread)

@@ -3,6 +3,7 @@
 #include "cascade_delete.h"
 #include "retention.h"
 #include "runtime/request.h"
+#include "runtime/request_types.h"
 #include "thread/run_priv.h"
 
 #include <stdlib.h>
@@ -243,8 +244,7 @@ void erase_thread(struct request *request, struct thread *thread)
 
 bool erase_is_asked_by(const struct request *request)
 {
-    return request->message ? request->message->descriptor == &renga__v1__delete_thread_request__descriptor
-                            : request->maintenance == erase_marked;
+    return request->type ? request->type->traits & REQUEST_DELETES_THREAD : request->maintenance == erase_marked;
 }
 
 void erase_marked(struct request *request, struct thread *thread)

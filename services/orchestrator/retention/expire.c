@@ -5,11 +5,10 @@
  *      DeleteThread                                   is served */
 #include "retention.h"
 #include "runtime/request.h"
+#include "runtime/request_types.h"
 #include "thread/run_priv.h"
 
 #include <stdlib.h>
-
-#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
 
 bool retention_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms)
 {
@@ -65,17 +64,11 @@ static void expire_replace(struct request *request, struct thread *thread)
     expire_thread(&expired_request->maintenance, thread);
 }
 
-static bool expire_makes_thread(const struct request *request)
-{
-    return TYPE(request->message, start_run_request) || TYPE(request->message, fork_thread_request) ||
-           TYPE(request->message, copy_thread_request);
-}
-
 bool expire_serves(struct request *request, struct thread *thread)
 {
-    if (request->maintenance || !expire_is_over(thread) || TYPE(request->message, delete_thread_request))
+    if (request->maintenance || !expire_is_over(thread) || request->type->traits & REQUEST_DELETES_THREAD)
         return false;
-    if (!expire_makes_thread(request))
+    if (!(request->type->traits & REQUEST_MAKES_THREAD))
         request_refuse(request, NULL, NOT_FOUND, "there is no %s '%.128s'", request->run_id ? "run" : "thread",
                        request->run_id ? request->run_id : thread->id);
     else if (expire_may_erase(thread))

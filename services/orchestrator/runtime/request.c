@@ -1,6 +1,7 @@
 /* Requests on their way: to the shard of their thread, through the thread's queue, and back to the loop they came
  * from. */
 #include "request.h"
+#include "request_types.h"
 #include "thread/run_priv.h"
 
 #include "base/random.h"
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 
 #define AGAIN_MAX 8 /* threads that are lost before it is served; then its caller rests before it asks again */
-
-#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
 
 /* ---- back -------------------------------------------------------------------------------------------------------- */
 
@@ -117,45 +116,18 @@ static void name_thread(struct request *request, const char *request_id)
     request->thread_id = xnonnull(arena_strdup(request->arena, id));
 }
 
-#define ABOUT_THREAD(name, Name)                                                                                       \
-    if (TYPE(request->message, name##_request))                                                                        \
-        request->thread_id = ((const Renga__V1__##Name##Request *)request->message)->thread_id;
-#define ABOUT_RUN(name, Name)                                                                                          \
-    if (TYPE(request->message, name##_request))                                                                        \
-        request->run_id = ((const Renga__V1__##Name##Request *)request->message)->run_id;
-
-static void find_subject(struct request *request)
+/* False: the request has no subject, and is a list. */
+static bool find_subject(struct request *request)
 {
-    ABOUT_THREAD(start_run, StartRun)
-    ABOUT_THREAD(get_state, GetState)
-    ABOUT_THREAD(update_state, UpdateState)
-    ABOUT_THREAD(list_checkpoints, ListCheckpoints)
-    ABOUT_THREAD(delete_thread, DeleteThread)
-    ABOUT_RUN(get_run, GetRun)
-    ABOUT_RUN(cancel_run, CancelRun)
-    ABOUT_RUN(migrate_run, MigrateRun)
-    ABOUT_RUN(watch_run, WatchRun)
-    if (TYPE(request->message, resume_run_request)) {
-        const Renga__V1__ResumeRunRequest *message = (const void *)request->message;
-        if (*message->run_id)
-            request->run_id = message->run_id;
-        else
-            request->thread_id = message->thread_id;
-    }
-    if (TYPE(request->message, fork_thread_request)) {
-        const Renga__V1__ForkThreadRequest *message = (const void *)request->message;
-        request->thread_id = message->new_thread_id;
-        if (!*request->thread_id)
-            name_thread(request, message->request_id);
-    }
-    if (TYPE(request->message, copy_thread_request)) {
-        const Renga__V1__CopyThreadRequest *message = (const void *)request->message;
-        request->thread_id = message->new_thread_id;
-        if (!*request->thread_id)
-            name_thread(request, message->request_id);
-    }
-    if (TYPE(request->message, start_run_request) && request->thread_id && !*request->thread_id)
-        name_thread(request, ((const Renga__V1__StartRunRequest *)request->message)->request_id);
+    const struct request_type *type = request->type;
+    const char *run_id = request_text(request->message, type->run_id);
+    if (type->run_id && (*run_id || !type->thread_id))
+        request->run_id = run_id;
+    else if (type->thread_id)
+        request->thread_id = request_text(request->message, type->thread_id);
+    if (request->thread_id && !*request->thread_id && type->traits & REQUEST_MAKES_THREAD)
+        name_thread(request, request_text(request->message, type->request_id));
+    return request->run_id || request->thread_id;
 }
 
 struct shard *shard_of_place(struct runner *runner, uint64_t place)
@@ -179,6 +151,7 @@ static void request_prepare(struct runner *runner, struct request *request)
 {
     reset(request);
     request->runner = runner;
+    request->type = NULL;
     request->thread_id = request->run_id = NULL;
     request->leaves = request->is_back = false;
     request->again = 0;
@@ -204,13 +177,17 @@ void runner_run(struct runner *runner, struct request *request)
         request_refuse(request, NULL, UNAVAILABLE, "the server is draining");
         return;
     }
-    find_subject(request);
-    if (request->run_id && !id_run_place(request->run_id, &place)) {
-        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
+    request->type = request_type_of(request->message);
+    if (!request->type) {
+        request_refuse(request, NULL, UNIMPLEMENTED, "the runner does not know %s", request->message->descriptor->name);
         return;
     }
-    if (!request->run_id && !request->thread_id) {
-        request_list(request);
+    if (!find_subject(request)) {
+        request->type->list(request);
+        return;
+    }
+    if (request->run_id && !id_run_place(request->run_id, &place)) {
+        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
         return;
     }
     request->shard = shard_of_place(runner, request->run_id ? place : id_of_place(request->tenant, request->thread_id));
@@ -243,14 +220,6 @@ static bool take_from(struct request **list, struct request *request)
     return true;
 }
 
-static bool cancels(const struct request *request)
-{
-    if (TYPE(request->message, start_run_request))
-        return ((const Renga__V1__StartRunRequest *)request->message)->cancel_on_disconnect;
-    return TYPE(request->message, resume_run_request) &&
-           ((const Renga__V1__ResumeRunRequest *)request->message)->cancel_on_disconnect;
-}
-
 static void left_and_back(struct work *work)
 {
     struct request *request = CONTAINER_OF(work, struct request, leaving);
@@ -273,7 +242,7 @@ static void request_stop_waiting(struct request *request)
         return;
     struct thread *thread = run->thread;
     request_refuse(request, NULL, CANCELLED, "the caller went away");
-    if (!cancels(request) || !run_is_open(run))
+    if (!request_flag(request->message, request->type->cancel_on_disconnect) || !run_is_open(run))
         return;
     run_halt(run);
     if (run_is_open(run))

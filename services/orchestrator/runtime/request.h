@@ -62,14 +62,25 @@ bool request_is_new(struct request *request, struct thread *thread, const char *
 void request_remember(struct request *request, struct thread *thread, const char *request_id, const char *run_id,
                       uint64_t checkpoint);
 
+/* request_serve.c: the run as it is now, from memory or from its row. */
+void request_get_run(struct request *request, struct thread *thread);
+void request_cancel_run(struct request *request, struct thread *thread);
+void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
+
 /* thread_requests.c, update_state.c, fork_thread.c, copy_thread.c, lists.c */
-void request_serve_history(struct request *request, struct thread *thread);
+void request_get_state(struct request *request, struct thread *thread);
+void request_serve_update(struct request *request, struct thread *thread);
+void request_delete_thread(struct request *request, struct thread *thread);
+void request_list_checkpoints(struct request *request, struct thread *thread);
+void request_repeat_update(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
+void request_repeat_fork(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
+void request_repeat_copy(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
 /* `from`: the thread, or that as it was at a checkpoint, which is taken over. False: it was refused, and both are
  * unchanged. */
 bool request_update_state(struct request *request, struct thread *thread, struct thread *from);
-void request_repeat_thread(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
 void history_fork(struct request *request, struct thread *thread);
 void history_copy(struct request *request, struct thread *thread);
-void request_list(struct request *request);
+void request_list_runs(struct request *request);
+void request_list_threads(struct request *request);
 
 #endif

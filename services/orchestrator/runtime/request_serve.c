@@ -1,6 +1,7 @@
 /* The service of a request at its turn: the function that serves it, and the check that its key may use that agent.
  * Requests about a run are all answered with the run, from memory or from its row. */
 #include "request.h"
+#include "request_types.h"
 #include "retention/retention.h"
 #include "thread/run_priv.h"
 
@@ -9,28 +10,18 @@
 
 #define REQUEST_BYTES_MAX                                                                                              \
     ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for the other fields of its record */
-#define TYPE(message, name) ((message)->descriptor == &renga__v1__##name##__descriptor)
 
 /* ---- the run as an answer ---------------------------------------------------------------------------------------- */
 
-#define WITH_RUN(name, Name)                                                                                           \
-    if (TYPE(request->message, name##_request)) {                                                                      \
-        Renga__V1__##Name##Response *response = xnonnull(arena_alloc(request->arena, sizeof *response));               \
-        renga__v1__##name##_response__init(response);                                                                  \
-        response->run = run;                                                                                           \
-        request->response = &response->base;                                                                           \
-    }
-
 static void answer_with(struct request *request, Renga__V1__Run *run)
 {
-    WITH_RUN(start_run, StartRun)
-    WITH_RUN(get_run, GetRun)
-    WITH_RUN(cancel_run, CancelRun)
-    WITH_RUN(resume_run, ResumeRun)
-    if (request->repeated && TYPE(request->message, start_run_request))
-        ((Renga__V1__StartRunResponse *)request->response)->repeated_request = true;
-    if (request->repeated && TYPE(request->message, resume_run_request))
-        ((Renga__V1__ResumeRunResponse *)request->response)->repeated_request = true;
+    const struct request_type *type = request->type;
+    char *response = xnonnull(arena_alloc(request->arena, type->response->sizeof_message));
+    protobuf_c_message_init(type->response, response);
+    *(Renga__V1__Run **)(response + type->response_run) = run;
+    if (request->repeated && type->response_repeated)
+        *(protobuf_c_boolean *)(response + type->response_repeated) = true;
+    request->response = (ProtobufCMessage *)response;
 }
 
 void request_complete(struct request *request, const struct run *run)
@@ -108,7 +99,7 @@ struct run *request_find_run(struct request *request, struct thread *thread, con
 
 /* ---- requests about runs ----------------------------------------------------------------------------------------- */
 
-static void serve_get(struct request *request, struct thread *thread)
+void request_get_run(struct request *request, struct thread *thread)
 {
     struct run *run = request_find_run(request, thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
@@ -123,17 +114,17 @@ static void serve_get(struct request *request, struct thread *thread)
     }
 }
 
-static void serve_cancel(struct request *request, struct thread *thread)
+void request_cancel_run(struct request *request, struct thread *thread)
 {
     const Renga__V1__CancelRunRequest *message = (const void *)request->message;
     struct run *run = request_find_run(request, thread, request->run_id);
     if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
-        serve_get(request, thread);
+        request_get_run(request, thread);
         return;
     }
     run_halt(run);
     if (run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
-        serve_get(request, thread);
+        request_get_run(request, thread);
         return;
     }
     if (message->wait && run->orphaned) {
@@ -154,8 +145,8 @@ static void serve_cancel(struct request *request, struct thread *thread)
 static const char *agent_of(const struct request *request, const struct thread *thread)
 {
     const Renga__V1__RunRow *row = request->place;
-    if (TYPE(request->message, start_run_request))
-        return ((const Renga__V1__StartRunRequest *)request->message)->agent;
+    if (request->type && request->type->agent)
+        return request_text(request->message, request->type->agent);
     if (request->run_id && row)
         return row->run->agent;
     if (thread->agent)
@@ -196,16 +187,10 @@ void request_serve(struct request *request, struct thread *thread)
         return;
     if (request->maintenance)
         request->maintenance(request, thread);
-    else if (TYPE(request->message, get_run_request) || (request->repeated && request->run_id))
-        serve_get(request, thread);
-    else if (TYPE(request->message, cancel_run_request))
-        serve_cancel(request, thread);
-    else if (TYPE(request->message, watch_run_request))
-        subscribers_add(request, thread);
-    else if (TYPE(request->message, start_run_request))
-        request_start_run(request, thread);
-    else if (TYPE(request->message, resume_run_request))
-        request_resume_run(request, thread);
+    else if (request->repeated && request->run_id)
+        request_get_run(request, thread);
+    else if (request->type->traits & REQUEST_NEEDS_THREAD && !thread->exists)
+        request_refuse(request, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
     else
-        request_serve_history(request, thread);
+        request->type->serve(request, thread);
 }

@@ -97,6 +97,7 @@ struct request {
 
     /* The runner's. */
     struct runner *runner;
+    const struct request_type *type; /* runtime/request_types.h; NULL: maintenance */
     void (*maintenance)(struct request *request,
                         struct thread *thread);     /* its own work, instead of a request; or NULL */
     void (*before_answer)(struct request *request); /* once its records are on disk; or NULL */
@@ -112,10 +113,8 @@ struct request {
     void *place;
 };
 
-/* By the request's type: StartRun, GetRun, CancelRun, ResumeRun, GetState, UpdateState, ListCheckpoints, ForkThread,
- * CopyThread, DeleteThread, ListRuns, ListThreads, MigrateRun; DescribeAgent as agent_versions.c says. From inside the
- * request's loop; `answered` comes later, once.
- */
+/* Serves a request of any type that request_types.c lists. From inside the request's loop; `answered` comes later,
+ * once. */
 void runner_run(struct runner *runner, struct request *request);
 /* The caller has gone: a request that waits for a run to stop is answered with CANCELLED soon. */
 void runner_abandon(struct request *request);

@@ -1,5 +1,6 @@
 /* StartRun: its refusals, and the run that it starts; requests that are repeated. */
 #include "request.h"
+#include "request_types.h"
 #include "thread/pause_points.h"
 #include "thread/run_priv.h"
 #include "upgrade/migrate_run.h"
@@ -36,8 +37,6 @@ static uint64_t content_hash(const ProtobufCMessage *message)
     return hash;
 }
 
-static void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
-
 static void start_run_repeat(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
 {
     if (row->content != content_hash(request->message)) {
@@ -47,10 +46,7 @@ static void start_run_repeat(struct request *request, struct thread *thread, con
         return;
     }
     request->repeated = true;
-    if (*row->run_id)
-        request_repeat_run(request, thread, xnonnull(message_copy(request->arena, &row->base)));
-    else
-        request_repeat_thread(request, thread, xnonnull(message_copy(request->arena, &row->base)));
+    request->type->repeat(request, thread, xnonnull(message_copy(request->arena, &row->base)));
 }
 
 static void request_id_came(struct store_scan *scan)
@@ -287,17 +283,12 @@ void request_start_run(struct request *request, struct thread *thread)
 /* ---- again ------------------------------------------------------------------------------------------------------- */
 
 /* The run of a repeated request, as it is now. */
-static void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
+void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
 {
     request->run_id = row->run_id;
     struct run *run = request_find_run(request, thread, row->run_id);
-    bool wait = false;
-    if (request->message->descriptor == &renga__v1__start_run_request__descriptor)
-        wait = ((const Renga__V1__StartRunRequest *)request->message)->wait;
-    else
-        wait = ((const Renga__V1__ResumeRunRequest *)request->message)->wait;
     if (run)
-        request_wait(request, run, wait);
+        request_wait(request, run, request_flag(request->message, request->type->wait));
     else
         request_read_run(request, thread->shard);
 }
