@@ -18,6 +18,7 @@
 #define ANY_METHOD      "renga.v1.Edge/Any"
 #define SMALL_BODY_MAX  4096 /* bytes of a body from a client that nobody knows yet */
 #define ARENA_MAX       ((size_t)256 << 10)
+#define STORAGE_SIZE    1024 /* bytes of it that need no heap: of most paths all */
 
 /* Parameters that clients use for keys. They end in logs, histories and the Referer of the next page. */
 static const char *const key_parameters[] = {"key",          "api_key",       "apikey", "api-key", "access_token",
@@ -59,11 +60,11 @@ const struct rpc_principal *edge_principal(const struct edge *edge, const struct
         return &anyone;
     if (!header && session_of(edge, request, session)) {
         header = session;
-        if (!origin_may_with_cookie(edge, request, st))
-            return NULL;
     }
-    const struct rpc_principal *principal = rpc_auth_check(edge->auth, header, header ? strlen(header) : 0, method, st);
-    if (!principal && !header)
+    const struct rpc_principal *principal = NULL;
+    if (header != session || origin_may_with_cookie(edge, request, st))
+        principal = rpc_auth_check(edge->auth, header, header ? strlen(header) : 0, method, st);
+    if (!header)
         fail(st, UNAUTHENTICATED, "the request has no key; send it as 'Authorization: Bearer KEY'");
     if (header == session)
         OPENSSL_cleanse(session, sizeof session);
@@ -105,10 +106,11 @@ bool edge_admits(const struct http_request *request, uint64_t *owner, struct sta
     const struct edge *edge = data;
     const char *target = http_request_target(request), *query = strchr(target, '?');
     struct arena arena;
+    char storage[STORAGE_SIZE];
     if (http_request_header(request, FORWARDED))
         return fail(st, INVALID_ARGUMENT,
                     "the header " FORWARDED " is not for this door: nobody calls here on behalf of others");
-    arena_init(&arena, NULL, 0, ARENA_MAX);
+    arena_init(&arena, storage, sizeof storage, ARENA_MAX);
     bool admitted;
     if (access_key_in_url(query ? query + 1 : NULL, st))
         admitted = false;

@@ -12,6 +12,7 @@
 #define METHOD_NAME_MAX 160
 #define ARENA_FACTOR    4 /* a message in memory, in times of the largest message; and what it was read from */
 #define ARENA_MORE      ((size_t)1 << 20)
+#define STORAGE_SIZE    4096 /* bytes of it that need no heap */
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
@@ -245,6 +246,7 @@ void edge_call_begin(struct edge *edge, struct http_request *request, const stru
     http_request_body(request, &size);
     struct status st = {0};
     struct arena arena;
+    char storage[STORAGE_SIZE];
     if (size && strcmp(match->route->verb, "POST") != 0 && strcmp(match->route->verb, "PUT") != 0) {
         edge_refuse(request, 400, "a %s has no body here; its fields stand in the query", match->route->verb);
         return;
@@ -253,7 +255,7 @@ void edge_call_begin(struct edge *edge, struct http_request *request, const stru
         edge_refuse(request, 415, "the body must have the Content-Type " EDGE_TYPE_JSON);
         return;
     }
-    arena_init(&arena, NULL, 0, ARENA_FACTOR * edge->settings.message_max + ARENA_MORE);
+    arena_init(&arena, storage, sizeof storage, ARENA_FACTOR * edge->settings.message_max + ARENA_MORE);
     ProtobufCMessage *message = arena_alloc(&arena, type->sizeof_message);
     if (!message)
         fail(&st, RESOURCE_EXHAUSTED, "no memory for the request");

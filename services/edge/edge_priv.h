@@ -1,7 +1,7 @@
 /* The inside of the edge: what an instance is made of, and the way of a request through it.
  *
  *      head ---> access.c: key, session, origin ---> body ---> handle.c ---> call.c: unary ---> errors.c or reply.c
- *                                                                  |---> stream.c, events.c: streams
+ *                                                                  |---> stream.c, multiplex.c: streams
  *                                                                  '---> session.c, assets.c, openapi/: its own
  *
  * One instance a loop, all on one port; `commons` is of all loops. */

@@ -3,7 +3,7 @@
 
 #include "commons.h"
 #include "errors.h"
-#include "events.h"
+#include "multiplex.h"
 #include "openapi/openapi.h"
 #include "origin.h"
 #include "session.h"
@@ -28,7 +28,7 @@ static const struct {
     const char *method, *path;
     void (*handle)(struct edge *edge, struct http_request *request);
 } own[] = {
-    {"GET", "/healthz", handle_health},          {"GET", "/v1/events:watch", events_watch},
+    {"GET", "/healthz", handle_health},          {"GET", "/v1/events:watch", multiplex_watch},
     {"GET", "/v1/session", session_show},        {"POST", "/v1/session", session_sign_in},
     {"DELETE", "/v1/session", session_sign_out}, {"GET", "/openapi.json", openapi_handle},
 };
@@ -74,9 +74,14 @@ static bool handle_asset(struct edge *edge, struct http_request *request)
 {
     const char *target = http_request_target(request), *method = http_request_method(request);
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (!reads || !assets_has(edge->commons->assets, target, strcspn(target, "?")))
+    if (!assets_has(edge->commons->assets, target, strcspn(target, "?")))
         return false;
-    assets_reply(edge, edge->commons->assets, request);
+    if (reads) {
+        assets_reply(edge, edge->commons->assets, request);
+        return true;
+    }
+    edge_reply_headers(edge, request);
+    handle_other(edge, request, &(struct edge_match){.allow = "GET, HEAD"});
     return true;
 }
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define OUT_KEPT (4u << 10) /* bytes of memory that a stream with nothing to send keeps */
+#define OUT_KEPT (1u << 10) /* bytes of memory that a stream with nothing to send keeps */
 
 size_t reply_pending(const struct http_request *request)
 {

@@ -76,6 +76,12 @@ static void failing(struct http_request *request, void *data)
     http_reply_status(request, &st);
 }
 
+static void target(struct http_request *request, void *data)
+{
+    const char *sent = http_request_target(request);
+    http_reply(request, 200, "text/plain", sent ? sent : "none", strlen(sent ? sent : "none"));
+}
+
 static const struct http_route routes[] = {
     {"GET", "/hello", false, hello},
     {"POST", "/hello", false, hello},
@@ -88,6 +94,7 @@ static const struct http_route routes[] = {
     {"GET", "/large", false, large},
     {"GET", "/failing", false, failing},
     {"GET", "/see/deeper", false, hello},
+    {NULL, "/target", true, target},
 };
 
 struct fixture *fixture_create(const struct http_server_options *options)

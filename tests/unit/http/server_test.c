@@ -69,6 +69,28 @@ static void a_wrong_method_is_405_with_allow(void **state)
     assert_has(answer, "Allow: GET, HEAD, POST\r\n");
 }
 
+static void a_row_without_a_method_takes_all(void **state)
+{
+    assert_has(ask(*state, "BREW /target HTTP/1.1\r\nHost: a\r\n\r\n", "none"), "HTTP/1.1 200");
+}
+
+static void refused_here(struct http_request *request, int http_status, const char *text)
+{
+    http_reply(request, http_status, "text/plain", "refused here", 12);
+}
+
+static void a_target_is_kept_as_it_was_sent_and_refusals_have_the_doors_own_form(void **state)
+{
+    struct fixture *fixture =
+        fixture_create(&(struct http_server_options){.keeps_target = true, .refuse = refused_here});
+    assert_has(ask(fixture, GET("/target/a%3Ab?x=%2F"), "x="), "\r\n\r\n/target/a%3Ab?x=%2F");
+    assert_has(ask(fixture, "GET http://a/target?y HTTP/1.1\r\nHost: a\r\n\r\n", "?y"), "\r\n\r\n/target?y");
+    const char *answer = ask(fixture, GET("/%zz"), "here");
+    assert_has(answer, "HTTP/1.1 400");
+    assert_has(answer, "refused here");
+    fixture_destroy(fixture);
+}
+
 static void head_is_get_without_the_body(void **state)
 {
     const char *answer = ask(*state, "HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", NULL);
@@ -296,6 +318,8 @@ int main(void)
         TEST(the_longest_path_wins_and_prefixes_end_at_a_slash),
         TEST(an_unknown_path_is_404_in_json),
         TEST(a_wrong_method_is_405_with_allow),
+        TEST(a_row_without_a_method_takes_all),
+        TEST(a_target_is_kept_as_it_was_sent_and_refusals_have_the_doors_own_form),
         TEST(head_is_get_without_the_body),
         TEST(a_status_becomes_code_text_and_retry_after),
         TEST(connections_are_kept),

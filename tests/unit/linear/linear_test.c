@@ -12,10 +12,10 @@
 #define READERS_MAX 256
 
 static const struct reader *const tables[] = {
-    readers_words,     readers_documents, readers_extractive, readers_json,     readers_http,    readers_rpc,
-    readers_gateway,   readers_agents,    readers_thinking,   readers_methods,  readers_graphs,  readers_tools,
-    readers_settings,  readers_rows,      readers_acts,       readers_search,   readers_reports, readers_files,
-    readers_datagrams, readers_cite,      readers_form,       readers_playbooks};
+    readers_words,     readers_documents, readers_extractive, readers_json,      readers_http,    readers_rpc,
+    readers_gateway,   readers_agents,    readers_thinking,   readers_methods,   readers_graphs,  readers_tools,
+    readers_settings,  readers_rows,      readers_acts,       readers_search,    readers_reports, readers_files,
+    readers_datagrams, readers_cite,      readers_form,       readers_playbooks, readers_edge};
 
 static void the_reader_is_linear(void **state)
 {

@@ -4,7 +4,7 @@
  * The id of an event is a list of numbers, one for each run in the order of `runs`: the last event of each, so that a
  * client that comes back with it misses nothing and sees nothing twice. A run that ends, or cannot be watched, is told
  * by an event `end` or `error` with its run_id; the stream ends with the last of them. */
-#include "events.h"
+#include "multiplex.h"
 
 #include "errors.h"
 #include "renga/v1/orchestrator.pb-c.h"
@@ -232,7 +232,7 @@ static void watch_start(struct multiplex *watch, const struct edge_way *way, con
     }
 }
 
-void events_watch(struct edge *edge, struct http_request *request)
+void multiplex_watch(struct edge *edge, struct http_request *request)
 {
     const char *query = strchr(http_request_target(request), '?');
     const struct edge_way *way = edge_way_to(edge, &renga__v1__orchestrator__descriptor);

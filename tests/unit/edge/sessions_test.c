@@ -1,0 +1,86 @@
+#include "sessions.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define IDLE_MS 1000
+#define MAX_MS  5000
+
+static char key[SESSION_KEY_SIZE];
+
+static bool is_there(struct sessions *sessions, const char *id)
+{
+    return sessions_find(sessions, id, strlen(id), key);
+}
+
+static void a_session_gives_its_key_until_it_ends(void **state)
+{
+    struct sessions *sessions = sessions_create(IDLE_MS, MAX_MS);
+    char id[SESSION_ID_SIZE], other[SESSION_ID_SIZE];
+    assert_true(sessions_begin(sessions, "Bearer a", id));
+    assert_true(sessions_begin(sessions, "Bearer b", other));
+    assert_int_equal(strlen(id), SESSION_ID_SIZE - 1);
+    assert_string_not_equal(id, other);
+    assert_true(is_there(sessions, id));
+    assert_string_equal(key, "Bearer a");
+    id[0] = id[0] == 'a' ? 'b' : 'a';
+    assert_false(is_there(sessions, id));
+    assert_false(is_there(sessions, ""));
+    sessions_end(sessions, other, strlen(other));
+    assert_false(is_there(sessions, other));
+    assert_int_equal(sessions_count(sessions), 1);
+    sessions_destroy(&sessions);
+}
+
+static void one_that_nobody_uses_ends_and_so_does_an_old_one(void **state)
+{
+    clock_stop();
+    struct sessions *sessions = sessions_create(IDLE_MS, MAX_MS);
+    char id[SESSION_ID_SIZE];
+    assert_true(sessions_begin(sessions, "Bearer a", id));
+    for (int i = 0; i < 5; i++) {
+        clock_step(900 * NS_PER_MS);
+        assert_true(is_there(sessions, id));
+    }
+    clock_step(900 * NS_PER_MS);
+    assert_false(is_there(sessions, id)); /* 5.4 s */
+    assert_true(sessions_begin(sessions, "Bearer a", id));
+    clock_step(1100 * NS_PER_MS);
+    assert_false(is_there(sessions, id));
+    assert_int_equal(sessions_count(sessions), 0);
+    sessions_destroy(&sessions);
+}
+
+static void the_sessions_of_a_key_are_bounded(void **state)
+{
+    struct sessions *sessions = sessions_create(IDLE_MS * 1000, MAX_MS * 1000);
+    char first[SESSION_ID_SIZE], other[SESSION_ID_SIZE], id[SESSION_ID_SIZE];
+    assert_true(sessions_begin(sessions, "Bearer other", other));
+    assert_true(sessions_begin(sessions, "Bearer a", first));
+    for (int i = 0; i < SESSIONS_PER_KEY; i++) {
+        clock_step(NS_PER_MS);
+        assert_true(sessions_begin(sessions, "Bearer a", id));
+    }
+    assert_false(is_there(sessions, first));
+    assert_true(is_there(sessions, other));
+    assert_true(is_there(sessions, id));
+    assert_int_equal(sessions_count(sessions), SESSIONS_PER_KEY + 1);
+    sessions_destroy(&sessions);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_gives_its_key_until_it_ends),
+        cmocka_unit_test(one_that_nobody_uses_ends_and_so_does_an_old_one),
+        cmocka_unit_test(the_sessions_of_a_key_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
