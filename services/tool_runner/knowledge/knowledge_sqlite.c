@@ -18,8 +18,9 @@
     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; " /* a piece of postings is a fourth of it, which is   \
                                                                      what a row of an index may have */
 #define FILE_PRAGMAS                                                                                                   \
-    PAGES "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "               \
-          "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "                     \
+    "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
+#define INCREMENTAL        2   /* as PRAGMA auto_vacuum gives it */
 #define SHRINK_LEAST       64  /* free pages that are worth the work */
 #define SHRINK_SHARE       16  /* ... and one in so many pages */
 #define SHRINK_WHOLE_SHARE 4   /* a file of an earlier release is written anew when one in so many pages is left */
@@ -70,13 +71,25 @@ static bool knowledge_sqlite_connect_memory(struct sql_file *file, const char *n
     return sql_run(file, PAGES, st);
 }
 
+static bool read_pragma(struct sql_file *file, const char *text, int64_t *number, struct status *st)
+{
+    struct sql *sql = sql_prepare(file, text, st);
+    bool read = sql && sql_step(sql, st) == SQL_ROW;
+    *number = read ? sql_number(sql, 0) : 0;
+    sql_finalize(&sql);
+    return read;
+}
+
+/* PAGES on a file that has it already writes a transaction, and each connection would wait for the disk. */
 static bool knowledge_sqlite_connect_file(struct sql_file *file, const char *path, struct status *st)
 {
     knowledge_sqlite_make_private(path);
     if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
         return knowledge_sqlite_failed(file->sqlite, st);
     sqlite3_busy_timeout(file->sqlite, BUSY_MS);
-    return sql_run(file, FILE_PRAGMAS, st);
+    int64_t vacuum;
+    return read_pragma(file, "PRAGMA auto_vacuum", &vacuum, st) &&
+           (vacuum == INCREMENTAL || sql_run(file, PAGES, st)) && sql_run(file, FILE_PRAGMAS, st);
 }
 
 static bool knowledge_sqlite_read_version(struct sql_file *file, int64_t *version, struct status *st)
@@ -185,15 +198,6 @@ void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data)
 }
 
 /* ---- free pages -------------------------------------------------------------------------------------------------- */
-
-static bool read_pragma(struct sql_file *file, const char *text, int64_t *number, struct status *st)
-{
-    struct sql *sql = sql_prepare(file, text, st);
-    bool read = sql && sql_step(sql, st) == SQL_ROW;
-    *number = read ? sql_number(sql, 0) : 0;
-    sql_finalize(&sql);
-    return read;
-}
 
 /* Files of earlier releases have no map of their pages: VACUUM writes them anew, if little is left in them. */
 static bool shrink_whole(struct sql_file *file, int64_t pages, int64_t unused, struct status *st)
