@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent import futures
 from urllib.parse import quote, urlencode
 
@@ -212,7 +213,11 @@ def _():
             answer, stream = failing(code)
             behind.answers[name] = stream(name) if streaming else answer
             for accept in ({"accept": EVENTS}, {}) if streaming else ({},):
-                status, headers, body = request_of(name, plain(name), **accept)
+                for _ in range(20):  # a service that takes longer than STREAM_OPEN_MS on a busy machine fails within the stream
+                    began = time.monotonic()
+                    status, headers, body = request_of(name, plain(name), **accept)
+                    if not streaming or status != 200 or time.monotonic() - began < 0.3:
+                        break
                 expect(status == twin and isinstance(body, dict), f"{name}, {code}: {status} {str(body)[:300]}")
                 expect(same_error(body["error"], wanted_error(code)), f"{name}, {code}: {body['error']} instead of {wanted_error(code)}")
                 expect(headers["content-type"] == "application/json", str(headers))
