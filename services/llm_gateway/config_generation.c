@@ -37,8 +37,8 @@ static struct admission *config_generation_open_admission(const struct config_ge
     return before ? admission_hold(before) : admission_create(&options);
 }
 
-/* Behind each a model whose deployments bound what is under way there, or what comes in a minute: the queues of these
- * are fair to clients as well. */
+/* Adds an admission for each model with deployments that all limit concurrency or requests a minute, so that these
+ * queues are fair to clients too. */
 static bool create_admissions(struct config_generation *generation, const struct config *config,
                               const struct config_generation *before, struct status *st)
 {
@@ -105,7 +105,7 @@ void config_generation_count(const struct config_generation *generation, struct 
     }
 }
 
-/* ---- what is said of it ------------------------------------------------------------------------------------------ */
+/* ---- log of a generation ----------------------------------------------------------------------------------------- */
 
 static void log_deployment(const struct deployment *deployment)
 {

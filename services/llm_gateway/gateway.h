@@ -1,4 +1,4 @@
-/* The LLM gateway: every model behind one interface (proto/renga/v1/llm_gateway.proto). */
+/* The LLM gateway: one interface to all models (proto/renga/v1/llm_gateway.proto). */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_H
 #define RENGA_LLM_GATEWAY_GATEWAY_H
 

@@ -1,4 +1,4 @@
-/* What an instance of the gateway has. Private to services/llm_gateway. */
+/* An instance of the gateway, one in each loop. Private to services/llm_gateway. */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 #define RENGA_LLM_GATEWAY_GATEWAY_PRIV_H
 
@@ -17,13 +17,13 @@ struct gateway {
     Renga__V1__LlmGateway_Service base; /* first */
     struct http_client *http;
     struct loop *loop;
-    const struct rpc_auth *auth;      /* NULL: anyone may call anything */
-    struct gateway_shared *shared;    /* of the process: made by the first instance */
-    struct generation_use *use;       /* the routes with which calls of this loop begin */
+    const struct rpc_auth *auth;      /* NULL: calls need no key */
+    struct gateway_shared *shared;    /* of the process; the first instance creates it */
+    struct generation_use *use;       /* the configuration generation for new calls of this loop */
     struct pipeline_metrics *metrics; /* of this loop */
     int64_t timeout_ms, idle_timeout_ms, reader_timeout_ms, queue_wait_ms;
     size_t response_max, stream_max;
-    bool logs_content;               /* prompts and answers may be seen in logs and traces */
+    bool logs_content;               /* prompts and answers may be written to logs and traces */
     struct openai_http *openai_http; /* the OpenAI HTTP interface; NULL: not served */
 };
 

@@ -17,7 +17,7 @@
 
 #define RETRIES_SAVED_MAX 100
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+/* ---- metrics of the shared state --------------------------------------------------------------------------------- */
 
 static void show_admission(struct buffer *out, const struct gateway_shared *shared)
 {
@@ -150,7 +150,7 @@ static void remember_tenant(const char *name, int64_t micros, void *data)
     admission_load_spend(data, true, name, micros);
 }
 
-/* Accounts that cannot be read start from nothing: calls come first. */
+/* If the ledger cannot be read, spend starts at 0: calls have precedence. */
 static void remember_money(const struct gateway_shared *shared)
 {
     struct status st = {0};
@@ -248,7 +248,7 @@ void gateway_shared_leave(struct gateway_shared **gateway_shared_pointer, struct
 
 /* ---- another generation ------------------------------------------------------------------------------------------ */
 
-/* Of one loop: from now on its calls begin with the new one. */
+/* Of one loop: its new calls begin with the new generation. */
 struct exchange {
     struct work work;
     struct gateway *gateway;
@@ -265,7 +265,7 @@ static void exchanged(struct work *work)
     sem_post(exchange->done);
 }
 
-/* Back when all loops have. */
+/* Returns when all loops have switched. */
 static void exchange_in_loops(struct gateway_shared *shared, struct config_generation *generation)
 {
     struct exchange exchanges[LOOPS_MAX];

@@ -1,4 +1,4 @@
-/* What the instances of a process share: one of each, whichever loop a call arrives in. */
+/* Shared by all instances of a process, one in each loop. */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_SHARED_H
 #define RENGA_LLM_GATEWAY_GATEWAY_SHARED_H
 
@@ -24,23 +24,24 @@ struct gateway_shared {
     struct response_cache *cache;
     struct retry_budget budget;
     struct metrics *metrics;
-    struct gateway *members[LOOPS_MAX]; /* one a loop, all before anything is served */
+    struct gateway *members[LOOPS_MAX]; /* one in each loop, all joined before the first call */
     unsigned member_count;
-    pthread_mutex_t lock;                 /* of what follows; calls know nothing of it */
-    struct config_generation *generation; /* of the routes: the current one. A loop's calls use their gateway's */
+    pthread_mutex_t lock; /* guards the fields below; calls do not take it */
+    struct config_generation
+        *generation; /* the current configuration. Calls use the reference of their loop's gateway */
     uint64_t reloaded, reload_refused;
 };
 
-/* `config` and `metrics` are borrowed; the latter shows what is shared: places, queue, circuits, cache, accounts.
- * Nobody has joined yet. */
+/* `config` and `metrics` are borrowed; `metrics` gets the gauges of shared state: slots, queue, circuit breakers,
+ * cache, ledger. No instance has joined yet. */
 struct gateway_shared *gateway_shared_create(const struct config *config, struct metrics *metrics, struct status *st);
 
-/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+/* Called in each loop at the beginning and end of its instance. The last leave destroys the shared state. */
 struct gateway_shared *gateway_shared_join(struct gateway_shared *shared, struct gateway *gateway);
 void gateway_shared_leave(struct gateway_shared **shared, struct gateway *gateway);
 
-/* Reads the document of the routes again. A wrong one is logged, and the old stays; a good one is in force in all loops
- * when it returns. Not from inside a loop, one at a time, between the last join and the first leave. */
+/* Reads the routes document again. A wrong document is logged and the old one stays. When this returns, all loops
+ * use the new one. Not from inside a loop; one call at a time, between the last join and the first leave. */
 void gateway_shared_reload(struct gateway_shared *shared);
 
 #endif

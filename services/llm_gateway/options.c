@@ -132,7 +132,7 @@ const struct option llm_gateway_options[] = {
      .max = HOUR_MS,
      .unit = "DURATION",
      .help = "How long the client of a stream may take nothing before it is given up."},
-    /* At most 12 MiB: a stream may have to hand on a whole answer at once, within what a call may queue. */
+    /* At most 12 MiB: a stream may have to send a whole answer at once, within the bytes that a call may queue. */
     {.name = "llm_gateway.response_max",
      .type = OPTION_SIZE,
      .fallback = "8MiB",

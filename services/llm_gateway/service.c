@@ -1,4 +1,4 @@
-/* The service: its functions, and what an instance is made of. */
+/* The service: its RPCs and the parts of an instance. */
 #include "gateway.h"
 
 #include "base/log.h"
@@ -74,7 +74,7 @@ static void gateway_destroy(ProtobufCService *service)
     free(gateway);
 }
 
-/* One set a process: what one loop learns of a deployment the others know, and limits are limits of the whole. */
+/* One set in a process: loops share their knowledge of deployments, and limits hold for the whole process. */
 static bool service_find_shared(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
     const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;

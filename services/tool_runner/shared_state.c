@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+/* ---- metrics of the shared state --------------------------------------------------------------------------------- */
 
 static void show_run_slots(struct buffer *out, const struct tool_shared *shared)
 {

@@ -1,17 +1,17 @@
-/* A tool: what a model may call by name. Each is one file in tools/ with a const entry, and a row in tools/tools.c; the
- * tools of MCP servers are entries of the same form, made while the process runs (mcp/).
+/* A tool: a function that a model may call by name. Each is one file in tools/ with a const entry, and a row in
+ * tools/tools.c. The tools of MCP servers are entries of the same form, created at run time (mcp/).
  *
- *      RunTools ---> arguments fit the schema ---> tool->start ---> work, in the run's loop ---> tool_finish or
- * tool_fail
- *                                                        '--- tool_write, tool_hit, on the way
+ *      RunTools ---> arguments fit the schema ---> tool->start ---> work, in the run's loop ---> tool_finish
+ *                                                         '--- tool_write, tool_hit                 or tool_fail
  *
  * A run is one call of one tool. It ends exactly once, within `start` or later. It has a deadline of its own and a
- * bound on what it writes. Where time is up or the caller leaves, `cancel` is called; what the tool then still does
- * counts no more, but it must still end, soon. Nobody waits for that end: the caller has its answer already. All
- * functions are called from inside the run's loop. Slow work (files, long computing) belongs on another thread, which
- * posts back to the loop.
+ * limit on its output. `cancel` is called when time is up or the caller leaves. After that the tool's output is
+ * ignored, but it must still end soon. The caller has its answer already and does not wait. All functions are called
+ * from inside the run's loop. Slow work (files, long computing) belongs on another thread, which posts back to the
+ * loop.
  *
- * Arguments were written by a model. They are an object that fits `parameters`, and no more is known of them. */
+ * A model wrote the arguments. They are guaranteed to be an object that fits `parameters`; all other properties have
+ * to be checked. */
 #ifndef RENGA_TOOL_RUNNER_TOOL_H
 #define RENGA_TOOL_RUNNER_TOOL_H
 
@@ -35,86 +35,84 @@ struct trace_context;
 #define TOOL_NAME_MAX        64          /* bytes */
 #define TOOL_DESCRIPTION_MAX 8192        /* bytes */
 #define TOOL_PARAMETERS_MAX  65536       /* bytes */
-#define TOOL_OUTPUT_MAX      (16u << 20) /* bytes written by one run; there it is stopped */
-#define TOOL_HITS_MAX        100         /* of one run; what is more is left out */
+#define TOOL_OUTPUT_MAX      (16u << 20) /* bytes written by one run; a longer run is stopped */
+#define TOOL_HITS_MAX        100         /* of one run; further hits are dropped */
 #define TOOL_ARENA_MAX       (4u << 20)  /* bytes of one run's arena */
 
 struct tool {
     const char *name;        /* A-Z, a-z, 0-9, "_", "-" */
-    const char *description; /* for the model: what it does, and when to call it */
-    const char *parameters;  /* JSON Schema of an object, in the words that json/schema.h knows */
-    bool side_effects;       /* changes something outside: never run twice for one idempotency key */
-    bool idempotent;         /* twice with the same arguments is as good as once */
-    bool self_contained; /* its result follows from its arguments and the time alone: it does not look up data, so that
-                            it needs no filter of what may be looked up */
+    const char *description; /* for the model: its effect, and when to call it */
+    const char *parameters;  /* JSON Schema of an object, in the keywords that json/schema.h supports */
+    bool side_effects;       /* changes state outside: never run twice for one idempotency key */
+    bool idempotent;         /* running it twice with the same arguments equals running it once */
+    bool self_contained; /* its result follows from its arguments and the time alone: it reads no data, so it needs no
+                            access filter */
     int64_t timeout_ms;  /* unless the call says otherwise */
-    size_t size;         /* of a run's other data: tool_run_data, zeroed */
+    size_t size;         /* of a run's own data: tool_run_data, zeroed */
 
-    /* NULL: it is always there. False: this configuration has no use for it, and it is as if there were none. */
+    /* NULL: always offered. False: the tool is not offered with this configuration. */
     bool (*is_offered)(const struct tool_shared *shared);
 
     void (*start)(struct tool_run *run);
-    void (*cancel)(struct tool_run *run); /* NULL where it ends within start */
+    void (*cancel)(struct tool_run *run); /* NULL if it ends within start */
 
-    /* Of a tool that is no row of the table. */
+    /* Of a tool outside the table. */
     const char *server; /* its MCP server; NULL: a part of Renga */
     const void *owner;
 };
 
-/* ---- what a run has; all of it until it ends --------------------------------------------------------------------- */
+/* ---- inputs of a run; all of them live until it ends ------------------------------------------------------------- */
 
 const struct tool *tool_run_tool(const struct tool_run *run);
-/* The instance of this loop, with all that tools may use (tool_runner_priv.h). */
+/* The instance of this loop, with the state that tools share (tool_runner_priv.h). */
 struct tool_runner *tool_run_runner(const struct tool_run *run);
 struct loop *tool_run_loop(const struct tool_run *run);
-/* Of TOOL_ARENA_MAX; NULL from it means that the run has to fail with RESOURCE_EXHAUSTED. */
+/* Of TOOL_ARENA_MAX. If it returns NULL, the run has to fail with RESOURCE_EXHAUSTED. */
 struct arena *tool_run_arena(struct tool_run *run);
 void *tool_run_data(struct tool_run *run);
 
 const cJSON *tool_run_arguments(const struct tool_run *run);
-/* As it came: for tools that hand it on. Well-formed JSON. */
+/* Unchanged, for tools that forward it. Well-formed JSON. */
 const char *tool_run_arguments_json(const struct tool_run *run);
 
-/* Who calls, for calls of other services (rpc_client_call: principal, trace, timeout_ms) and for what belongs to a
- * tenant. */
+/* The caller, for calls of other services (rpc_client_call: principal, trace, timeout_ms) and for a tenant's data. */
 const struct rpc_principal *tool_run_principal(const struct tool_run *run);
 const struct trace_context *tool_run_trace(const struct tool_run *run);
 int64_t tool_run_deadline_ns(const struct tool_run *run); /* on clock_now_ns; never TIME_NEVER */
-/* Names the call for good, within the tenant: the same again when it is repeated after a crash. For work that is to be
- * done once and that the tool records itself. And the thread and the run that it belongs to; "" where there is none. */
+/* The call's permanent key within its tenant: the same again after a crash. For work that must be done once and that
+ * the tool records itself. Then the call's thread and run; "" without one. */
 const char *tool_run_key(const struct tool_run *run);
 const char *tool_run_thread_id(const struct tool_run *run);
 const char *tool_run_run_id(const struct tool_run *run);
-/* Longest text that the caller takes. */
+/* Longest text that the caller accepts. */
 size_t tool_run_output_max(const struct tool_run *run);
 
-/* ---- what it gives ----------------------------------------------------------------------------------------------- */
+/* ---- results of a run -------------------------------------------------------------------------------------------- */
 
-/* Appends to the text for the model; UTF-8, a byte that is not becomes U+FFFD. Of what is more than the caller takes
- * only the length counts. False where nothing more is taken, since TOOL_OUTPUT_MAX is reached or the run was stopped:
- * end it. */
+/* Appends to the text for the model; UTF-8, an invalid byte becomes U+FFFD. Beyond the caller's limit only the
+ * length is counted. False: TOOL_OUTPUT_MAX is reached or the run was stopped; end the run. */
 bool tool_write(struct tool_run *run, const char *text, size_t length);
 bool tool_print(struct tool_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The result as JSON, well-formed; once. What is longer than the caller takes is left out and shows as truncated. */
+/* The result as JSON, well-formed; once. A result beyond the caller's limit is dropped and reported as truncated. */
 void tool_structured(struct tool_run *run, const char *json, size_t length);
 
-/* The tool looked for something, and there is nothing: the text says no more than that. */
+/* The search had no results: the text says only that. */
 void tool_found_nothing(struct tool_run *run);
 
-/* One thing found; copied, and cut to the limits of SearchHit. */
+/* One search hit; copied, and cut to the limits of SearchHit. */
 void tool_hit(struct tool_run *run, const Renga__V1__SearchHit *hit);
 
-/* Ends it. */
+/* Ends the run. */
 void tool_finish(struct tool_run *run);
 
-/* Ends it with a status of ToolResult.status_code: UNKNOWN where the tool says that it failed. The text is for a model
- * that may do better: what was wrong, with which value, and what would mend it. What was written stays. */
+/* Ends the run with a status for ToolResult.status_code: UNKNOWN if the tool reports a failure. The text is for a
+ * model that may retry: the error, the wrong value, and a remedy. The text written so far stays. */
 void tool_fail(struct tool_run *run, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tool_fail_status(struct tool_run *run, const struct status *status);
 
-/* Ends a run of which nothing was done, UNAVAILABLE: it is not recorded, and the same call may be tried again. */
+/* Ends a run without any effect, UNAVAILABLE: it is not recorded, and the same call may be retried. */
 void tool_unavailable(struct tool_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

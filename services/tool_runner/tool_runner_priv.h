@@ -1,5 +1,5 @@
-/* What an instance of the tool-runner has, and what the instances of a process share. Private to services/tool_runner.
- */
+/* An instance of the tool-runner, and the state that the instances of a process share. Private to
+ * services/tool_runner. */
 #ifndef RENGA_TOOL_RUNNER_PRIV_H
 #define RENGA_TOOL_RUNNER_PRIV_H
 
@@ -32,16 +32,16 @@ struct tool_runner {
     struct metrics *metrics;
     struct spans *spans;        /* NULL: no traces */
     bool shows_content;         /* spans show arguments, queries and results */
-    struct robots *robots;      /* of this loop; NULL: robots.txt is not asked for */
-    struct tool_shared *shared; /* of the process: made by the first instance */
+    struct robots *robots;      /* of this loop; NULL: robots.txt is not read */
+    struct tool_shared *shared; /* of the process; the first instance creates it */
 };
 
-/* One of each in a process, whichever loop a call arrives in. */
+/* One in a process, shared by all loops. */
 struct tool_shared {
     struct metrics *metrics;
     struct knowledge *knowledge;
     struct mcp *mcp;
-    struct page_hosts *page_hosts; /* that fetch_page may go to */
+    struct page_hosts *page_hosts; /* hosts that fetch_page may call */
     size_t page_file_max;          /* bytes of a file that fetch_page reads */
     const char *pdf_program;       /* as in documents/document.h */
     int64_t pdf_time_ms;
@@ -50,15 +50,15 @@ struct tool_shared {
     struct key_locks *key_locks;
     struct records *records;
     struct playbooks *playbooks;
-    struct search_sources *sources; /* of searches outside */
+    struct search_sources *sources; /* of web searches */
     int64_t queue_wait_ms, list_wait_ms;
     unsigned members; /* loops that have joined */
 };
 
-/* Nobody has joined yet. */
+/* No instance has joined yet. */
 struct tool_shared *tool_shared_create(const struct service_context *context, struct status *st);
 
-/* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */
+/* Called in each loop at the beginning and end of its instance. The last leave destroys the shared state. */
 void tool_shared_join(struct tool_shared *shared, struct tool_runner *runner);
 void tool_shared_leave(struct tool_shared **shared, struct tool_runner *runner);
 

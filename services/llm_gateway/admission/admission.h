@@ -1,26 +1,26 @@
-/* Admission: who may send a request now, who waits in the queue, who is rejected.
+/* Admission control: a request is admitted at once, waits in the queue, or is rejected.
  *
- *      admission_enter --- rate or money is used up -----------------> refused, with the time after which to come back
- *            |------- all places are taken ---> waits -- turn --> admitted
- *            |                                    '-- crowded out by another, or too long ---> refused
- *            '------- else ---------------------------------------> admitted --- admission_leave, with what it really
- * used
+ *      admission_enter --- rate or money is used up -----------------> rejected, with a retry hint
+ *            |------- all slots are taken  ---> waits -- turn --> admitted
+ *            |                                    '-- displaced, or waited too long ---> rejected
+ *            '------- else ---------------------------------------> admitted --- admission_leave(actual use)
  *
- * Tokens and money are reserved on entering, by estimate, and settled on leaving: callers at the same time never get
- * past a limit together. An estimate that was too low leaves a debt, which is refilled before the next may enter.
- * Limits hold for the client (the name of its key) and for its tenant; both must let a call pass. A day of money is one
- * of UTC, and begins once: a wall clock that is set back brings nothing.
+ * Entering reserves tokens and money by estimate; leaving settles them. Concurrent callers therefore never exceed a
+ * limit together. An estimate that was too low leaves a debt, which is refilled before the next request may enter.
+ * Limits hold for the client (the name of its key) and for its tenant; a request must fit both. A money budget is for
+ * one day in UTC. Each day begins once: setting the wall clock back refills no budget.
  *
- * Places are those of the process, of the client and of the tenant. The queue is bounded. Turns go to the highest
- * priority that waits; within it clients take turns by weight (deficit round robin, a request each), so that a greedy
- * one waits behind itself; every 16th turn goes to the one that waits longest of all, so that nobody starves. A client
- * or tenant that has all its places taken is passed over. Where the queue is full, a newcomer takes a place of the
- * lowest priority below its own; else of its own priority, from a client with more in the queue for its weight than the
- * newcomer's would have; else it is refused. It is the last of the client with most in the queue that goes.
+ * The process, each client and each tenant have slots. The queue is bounded. The highest waiting priority is served
+ * first. Within a priority, clients are served by weight (deficit round robin, one request at a time), so that a greedy
+ * client waits behind its own requests. Every 16th slot goes to the request that has waited longest, which prevents
+ * starvation. A client or tenant without a free slot of its own is skipped. When the queue is full, a newcomer
+ * displaces a request of the lowest priority below its own. Otherwise it displaces one of its own priority, from a
+ * client with more queued requests per weight than the newcomer's client would have. Otherwise it is rejected. The
+ * displaced request is the last one of the client with the longest queue.
  *
- * One admission a process, and behind it one or two for a model whose deployments all bound what is under way there or
- * what comes in a minute; shared by the loops behind one lock each. A ticket is used from inside its own loop alone,
- * where `admitted` runs too, never from within admission_enter. */
+ * A process has one admission. A model whose deployments all limit concurrency or requests a minute has one or two
+ * more behind it. Loops share an admission, which has one lock. A ticket is used only from inside its own loop;
+ * `admitted` runs in that loop, and never inside admission_enter. */
 #ifndef RENGA_LLM_GATEWAY_ADMISSION_H
 #define RENGA_LLM_GATEWAY_ADMISSION_H
 
@@ -36,23 +36,24 @@ struct admission;
 struct admission_consumer;
 
 struct admission_options {
-    unsigned in_flight_max;                       /* requests under way in the process; 0: no limit */
-    unsigned queue_max;                           /* that wait for a place; 0: none may */
-    int64_t queue_wait_ms;                        /* longest; then RESOURCE_EXHAUSTED */
-    const struct limits_table *clients, *tenants; /* read by admission_create alone; NULL: no limits */
-    const char *model;        /* copied: the places are of this model alone, behind another admission
-                                 that keeps the limits; here only weights count. NULL: the process's */
-    int64_t (*wall_ns)(void); /* NULL: clock_wall_ns, which tests cannot turn */
+    unsigned in_flight_max;                       /* requests in progress in the process; 0: no limit */
+    unsigned queue_max;                           /* requests that wait for a slot; 0: no queue */
+    int64_t queue_wait_ms;                        /* longest wait; then RESOURCE_EXHAUSTED */
+    const struct limits_table *clients, *tenants; /* read only by admission_create; NULL: no limits */
+    const char *model; /* copied: the slots are of this model alone, behind another admission that keeps the limits; of
+                          the limits, only weights count here. NULL: the process's */
+    int64_t (*wall_ns)(void); /* NULL: clock_wall_ns; a test sets its own */
 };
 
 struct admission *admission_create(const struct admission_options *options);
-/* One more holds it. Any thread. */
+/* Adds a reference. Any thread. */
 struct admission *admission_hold(struct admission *admission);
-/* By each who holds it; by the last when nobody waits and nobody is inside. Loops may still run. */
+/* Drops a reference. The last one is dropped when the queue is empty and all tickets have left. Loops may still run. */
 void admission_destroy(struct admission **admission);
 
-/* Other limits and places from now on, for those too who are inside or wait. What has been used of a minute or a day
- * stays used; who is new to money has spent what admission_load_spend says after this. Any thread. */
+/* Replaces limits and slots, also for tickets that wait or are admitted. The used share of a minute or a day stays
+ * used. A consumer that gets its first money limit starts with the amount of a later admission_load_spend. Any
+ * thread. */
 void admission_limit(struct admission *admission, unsigned in_flight_max, const struct limits_table *clients,
                      const struct limits_table *tenants);
 
@@ -62,27 +63,27 @@ struct admission_link {
     struct admission_link *next, *previous;
 };
 
-/* Embedded in its owner, zeroed before its first use; free for the next use, or to be freed, when it is refused, has
- * left or is withdrawn. */
+/* Embedded in its owner and zeroed before its first use. The owner may reuse or free it after a rejection,
+ * admission_leave or admission_withdraw. */
 struct ticket {
-    /* Set by the owner, and left alone until it has left. */
+    /* Set by the owner; unchanged until it has left. */
     struct loop *loop;
-    const char *client, *tenant; /* copied; "" is a client like any other */
+    const char *client, *tenant; /* copied; "" is a client of its own */
     enum admission_priority priority;
-    int64_t tokens, micros; /* estimates of what it will use */
+    int64_t tokens, micros; /* estimated use */
     void (*admitted)(struct ticket *ticket);
 
-    /* When it is refused, here or later: why, for the client to read; and which limit, as a constant for programs such
-     * as "client/tokens_per_minute", "process/queue" or "model/queue". For `admitted`: OK, or why it was sent away
-     * after all. */
+    /* After a rejection, at once or from the queue: the reason for the client, and the name of the limit for
+     * programs: "client/tokens_per_minute", "process/queue" or "model/queue". In `admitted`: OK, or the reason for
+     * the removal from the queue. */
     struct status status;
     const char *exhausted;
 
     /* Private to admission. */
     struct admission *admission;
     struct admission_consumer *of_client, *of_tenant;
-    bool has_rate_limits;                           /* the client has limits to tell of */
-    unsigned char client_reserved, tenant_reserved; /* what is reserved for it there: GATE_HOLDS_… */
+    bool has_rate_limits;                           /* the client has limits to report */
+    unsigned char client_reserved, tenant_reserved; /* reservations there: ADMISSION_RESERVED_… */
     struct admission_link link;
     struct timer wait_timer;
     int64_t since_ns;
@@ -91,27 +92,27 @@ struct ticket {
 
 enum admission_result {
     ADMISSION_ADMITTED,
-    ADMISSION_QUEUED,  /* `admitted` is to come, from the loop */
-    ADMISSION_REJECTED /* ticket->status says why; RESOURCE_EXHAUSTED, with a retry hint where it may ever pass */
+    ADMISSION_QUEUED,  /* `admitted` will run in the loop */
+    ADMISSION_REJECTED /* ticket->status has the reason: RESOURCE_EXHAUSTED, with a retry hint if a retry can succeed */
 };
 enum admission_result admission_enter(struct admission *admission, struct ticket *ticket);
 
-/* Whose limit `exhausted` is: the name of the client or the tenant, as the ticket has it; NULL: of neither. */
+/* The client or tenant that has the limit `exhausted`, by the name in the ticket; NULL: neither of them. */
 const char *admission_exhausted_by(const struct ticket *ticket);
 
-/* Of a ticket that waits: the caller has left. `admitted` does not run any more, even if its turn had come. Nothing
- * happens to one that was refused. */
+/* Takes a waiting ticket out: the caller has left. After this `admitted` does not run, even if the ticket was
+ * already called. No effect on a rejected ticket. */
 void admission_withdraw(struct ticket *ticket);
 
-/* Of one that was admitted, once. What it really used. */
+/* Once for each admitted ticket, with its actual use. */
 void admission_leave(struct ticket *ticket, int64_t tokens, int64_t micros);
 
-/* What was spent today in all, from the accounts: of those whose money has not been counted so far. Once after
- * admission_create and admission_limit; calls that have ended meanwhile may be in it or not. */
+/* Loads today's total spend from the ledger, for a consumer without a count so far. Call it once after
+ * admission_create and admission_limit. Calls that end meanwhile may or may not be included. */
 void admission_load_spend(struct admission *admission, bool tenant, const char *name, int64_t micros);
 
-/* What the client's limits leave, for the x-ratelimit-* headers; -1 where there is no such limit. After
- * admission_enter, whatever it answered. False at once, with nothing filled in, where it has neither. */
+/* The rest of the client's limits, for the x-ratelimit-* headers; -1: no limit of this kind. Call it after
+ * admission_enter, with any result. False, and `rate_limits` is unchanged: the client has no limits. */
 struct admission_rate_limits {
     int64_t requests_limit, requests_left, requests_reset_ms, tokens_limit, tokens_left, tokens_reset_ms;
 };

@@ -1,13 +1,13 @@
-/* What a client or a tenant may use: requests and tokens of a minute, money of a day. */
+/* Budgets of a client or tenant: requests and tokens of a minute, money of a day. */
 #include "admission_priv.h"
 
 #include "base/clock.h"
 
 #define MINUTE_NS   (60 * NS_PER_SEC)
 #define DAY_NS      (24 * 3600 * NS_PER_SEC)
-#define DEBT_MAX_NS (60 * MINUTE_NS) /* whatever a provider says it has counted, nobody is locked out for longer */
+#define DEBT_MAX_NS (60 * MINUTE_NS)       /* longest lockout, even if a provider reports absurd counts */
 #define AMOUNT_MAX  INT64_C(1000000000000) /* tokens or micro-USD of one request; more is nobody's real use */
-#define RETURNS_MS  1000                   /* until some of what is only reserved may be free again */
+#define RETURNS_MS  1000                   /* until a reservation may have been released */
 
 static int64_t real(int64_t amount)
 {
@@ -91,7 +91,7 @@ void admission_calendar_roll_over(struct admission_calendar *calendar, int64_t n
     calendar->page++;
 }
 
-/* What is reserved stays: it is spent on the day on which it is settled, as the accounts have it. */
+/* Reservations stay: the money is spent on the day of settlement, as in the ledger. */
 void admission_spend_roll_over(struct admission_spend *spend, const struct admission_calendar *calendar)
 {
     if (spend->page == calendar->page)
@@ -228,6 +228,6 @@ void admission_budget_load_spend(struct admission *admission, struct admission_c
                                  const struct admission_time *moment, int64_t micros)
 {
     struct admission_spend *spend = purse_of(admission, consumer, moment);
-    if (!spend->counted && spend->spent < real(micros)) /* what ended since the limit came stands in both */
+    if (!spend->counted && spend->spent < real(micros)) /* calls that ended since the limit came are in both amounts */
         spend->spent = real(micros);
 }

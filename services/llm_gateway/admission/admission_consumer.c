@@ -1,5 +1,5 @@
-/* Clients and tenants by name. Names are those of keys, so the operator decides how many there are; should there be
- * more all the same, what is over shares one place, under the limits of those who have no row of their own. */
+/* Clients and tenants by name. The names come from keys, so the operator bounds their number. When the table is
+ * full, all further names share one entry, with the limits for consumers without a row of their own. */
 #include "admission_priv.h"
 
 #include "base/hash.h"
@@ -26,7 +26,7 @@ static void set_limits(struct admission_consumer *consumer, const struct limits 
     consumer->spend.limit = limits->micros_per_day;
     consumer->spend.counted = consumer->budgeted;
     if (!consumer->budgeted)
-        consumer->spend.spent = 0; /* and what the accounts say */
+        consumer->spend.spent = 0; /* and the amount of the ledger */
     consumer->budgeted = limits->requests_per_minute || limits->tokens_per_minute || limits->micros_per_day;
 }
 

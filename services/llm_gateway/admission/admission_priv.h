@@ -1,4 +1,4 @@
-/* What the files of admission share. All of it is under its lock. */
+/* Shared by the files of admission; guarded by the admission's lock. */
 #ifndef RENGA_LLM_GATEWAY_ADMISSION_PRIV_H
 #define RENGA_LLM_GATEWAY_ADMISSION_PRIV_H
 
@@ -13,22 +13,23 @@
 
 /* outside --> waiting --> called --> inside --> outside
  *    |           |                     ^
- *    |           '-----> sent away     |     called and sent away: its loop has still to hear of it
- *    '---------------------------------'                                                          */
+ *    |           '-----> sent away     |     called and sent away: its loop has not been told yet
+ *    '---------------------------------' */
 enum ticket_state { TICKET_OUTSIDE, TICKET_WAITING, TICKET_CALLED, TICKET_SENT_AWAY, TICKET_INSIDE };
 
-/* Holds a minute's worth and refills evenly. All it must know is when it will be full again. */
+/* A token bucket: holds one minute's amount and refills evenly. Its only state is the time at which it is full
+ * again. */
 struct admission_bucket {
-    int64_t limit; /* 0: none */
+    int64_t limit; /* 0: unlimited */
     int64_t full_ns;
 };
 
-/* Money of a day. */
+/* Money budget of a day. */
 struct admission_spend {
-    int64_t limit; /* 0: none */
-    bool counted;  /* what is spent is known from the beginning of the day on */
+    int64_t limit; /* 0: unlimited */
+    bool counted;  /* the amount spent since the beginning of the day is known */
     int64_t spent, reserved;
-    uint64_t page; /* of the calendar: what was spent before is another day's */
+    uint64_t page; /* calendar page; an amount from an earlier page is of an earlier day */
 };
 
 /* Days of the budgets, in UTC. */
@@ -40,16 +41,16 @@ struct admission_calendar {
 
 /* The tickets of one client that wait with one priority. */
 struct admission_flow {
-    struct admission_link link; /* in the ring of its priority while there are any */
+    struct admission_link link; /* in the ring of its priority while it has tickets */
     struct admission_link tickets;
     struct admission_consumer *client;
     unsigned length;
-    unsigned turns; /* that it has before it stands behind the others again */
+    unsigned turns; /* left before the flow goes to the end of the ring */
 };
 
 /* A client or a tenant. Lives as long as the admission. */
 struct admission_consumer {
-    struct admission_consumer *next; /* of the same head */
+    struct admission_consumer *next; /* of the same hash bucket */
     char *name;
     uint32_t hash;
     bool tenant;
@@ -66,11 +67,11 @@ struct admission_consumers {
     struct limits fallback;
     size_t count, count_max;
     struct admission_consumer *buckets[ADMISSION_CONSUMER_BUCKETS];
-    struct admission_consumer *others; /* all whose names came when the table was full, together */
+    struct admission_consumer *others; /* shared by all names that came when the table was full */
 };
 
-/* Where the tickets of one loop stand that are still to hear of their fate. A ticket may be gone by the time that its
- * loop runs what another thread has posted, so this is what is posted, and it stays. */
+/* The tickets of one loop that have to be told of their result. A ticket may be gone when its loop runs the posted
+ * work. The queue is posted in its place, because it outlives the tickets. */
 struct admission_wakeup_queue {
     struct work work;
     struct admission *admission;
@@ -90,16 +91,16 @@ struct admission {
     struct admission_consumers clients, tenants;
     struct admission_calendar calendar;
 
-    struct admission_link rings[ADMISSION_PRIORITIES]; /* of lines */
+    struct admission_link rings[ADMISSION_PRIORITIES]; /* of flows */
     unsigned waiting;                                  /* the sum of stats.waiting */
     uint64_t turns;
-    int64_t departed_ns; /* last departure while others waited, or when they began to wait */
-    int64_t interval_ns; /* mean time between departures while others wait */
+    int64_t departed_ns; /* time of the last departure while tickets waited, or of the start of the wait */
+    int64_t interval_ns; /* mean time between departures while tickets wait */
     struct admission_stats stats;
 
     struct admission_wakeup_queue wakeup_queues[LOOPS_MAX];
-    uint64_t calls; /* wake-up queues to be posted on unlocking, a bit each */
-    unsigned posts; /* wake-up queues that were posted and have not run to their end */
+    uint64_t calls; /* wake-up queues to post on unlocking, one bit each */
+    unsigned posts; /* wake-up queues that were posted and have not finished */
     bool abandoned; /* destroyed; the last wake-up queue to run frees it */
 };
 
@@ -132,11 +133,11 @@ static inline struct ticket *admission_ticket_of(struct admission_link *link)
 /* ---- consumers ------------------------------------------------------------------------------------------------ */
 
 uint32_t admission_name_hash(const char *name);
-/* After `tenants` and `only_weights` are set. */
+/* Call it after `tenants` and `only_weights` are set. */
 void admission_consumers_init(struct admission_consumers *consumers, const struct limits_table *table);
 void admission_consumers_limit(struct admission_consumers *consumers, const struct limits_table *table, int64_t now_ns);
 void admission_consumers_fini(struct admission_consumers *consumers);
-/* Made on first use. */
+/* Creates the consumer on first use. */
 struct admission_consumer *admission_consumer_find(struct admission_consumers *consumers, const char *name,
                                                    uint32_t hash);
 
@@ -147,37 +148,37 @@ static inline bool admission_consumer_full(const struct admission_consumer *cons
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
-/* The limit that keeps a ticket out longest. */
+/* The limit that delays a ticket longest. */
 struct admission_shortage {
-    const char *limit; /* "client/tokens_per_minute"; NULL: none */
+    const char *limit; /* "client/tokens_per_minute"; NULL: no shortage */
     const char *what;  /* "tokens a minute" */
     const char *consumer;
     int64_t allowed, asked, left;
-    int64_t wait_ms; /* ADMISSION_NEVER: it asks for more than there ever is */
+    int64_t wait_ms; /* ADMISSION_NEVER: it needs more than the whole limit */
     bool tenant, money;
 };
 #define ADMISSION_NEVER INT64_MAX
 
-/* What time it is, for those who have a budget. */
+/* The current time, if a consumer has a budget. */
 struct admission_time {
     int64_t now_ns, wall_ns;
 };
 struct admission_time admission_time(struct admission *admission);
 
-/* Whether the consumer can afford the ticket; where it cannot, `shortage` is filled unless it tells of a longer one. */
+/* Whether the consumer's budget covers the ticket. If not, fills `shortage`, unless it already has a longer wait. */
 void admission_budget_check(struct admission *admission, struct admission_consumer *consumer,
                             const struct ticket *ticket, const struct admission_time *moment,
                             struct admission_shortage *shortage);
-/* What is reserved, GATE_HOLDS_… : by the time that it is settled the consumer may have other limits. */
+/* Returns the reservations, ADMISSION_RESERVED_… : the consumer's limits may change before they are settled. */
 unsigned char admission_budget_reserve(struct admission_consumer *consumer, const struct ticket *ticket,
                                        const struct admission_time *moment);
 void admission_budget_commit(struct admission *admission, struct admission_consumer *consumer,
                              const struct ticket *ticket, const struct admission_time *moment, int64_t tokens,
                              int64_t micros);
-/* As if it had never come. */
+/* Undoes the reservations. */
 void admission_budget_release(struct admission *admission, struct admission_consumer *consumer,
                               const struct ticket *ticket, const struct admission_time *moment);
-/* From now on a minute's worth is another; what was taken is still missing. */
+/* Sets a new amount for a minute; the used amount stays used. */
 void admission_bucket_limit(struct admission_bucket *bucket, int64_t limit, int64_t now_ns);
 void admission_budget_load_spend(struct admission *admission, struct admission_consumer *consumer,
                                  const struct admission_time *moment, int64_t micros);
@@ -192,24 +193,24 @@ void admission_spend_roll_over(struct admission_spend *spend, const struct admis
 void admission_queue_init(struct admission *admission);
 void admission_queue_append(struct admission *admission, struct ticket *ticket);
 void admission_queue_remove(struct admission *admission, struct ticket *ticket);
-/* Takes out the one whose turn it is; NULL where all who wait have no place of their own. */
+/* Removes and returns the next ticket; NULL: no waiting ticket has a free slot of its own. */
 struct ticket *admission_queue_next(struct admission *admission);
-/* Who must go for a newcomer where the queue is full; NULL: nobody. */
+/* The ticket to displace for a newcomer when the queue is full; NULL: no ticket. */
 struct ticket *admission_queue_crowded_out(struct admission *admission, const struct ticket *newcomer);
 
 /* ---- the way to a ticket's loop ---------------------------------------------------------------------------------- */
 
 void admission_wakeup_init(struct admission *admission);
-/* The ticket is called, or sent away: its loop will hear of it. */
+/* Moves the ticket to TICKET_CALLED or TICKET_SENT_AWAY; its loop will be told. */
 void admission_wakeup_append(struct admission *admission, struct ticket *ticket, enum ticket_state state);
 void admission_wakeup_remove(struct ticket *ticket);
-/* Unlocks the admission, and posts the wake-up queues that have become due. */
+/* Unlocks the admission and posts the marked wake-up queues. */
 void admission_unlock(struct admission *admission);
 void admission_free(struct admission *admission);
 
 /* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
-/* After what time one who was turned away by the queue may come back, from the rate at which places become free. */
+/* Retry hint after a rejection by the queue, from the rate at which slots become free. */
 int32_t admission_queue_hint_ms(const struct admission *admission, int64_t now_ns);
 void admission_record_departure(struct admission *admission);
 
@@ -217,7 +218,7 @@ void admission_record_departure(struct admission *admission);
 void admission_reject_shortage(struct ticket *ticket, const struct admission_shortage *shortage);
 void admission_reject_full(struct ticket *ticket, int32_t hint_ms);
 void admission_reject_crowded_out(struct ticket *ticket, int32_t hint_ms);
-/* `full` has all its own places taken; NULL: the admission has. `places` are how many. */
+/* `full` has no free slot of its own; NULL: the admission has no free slot. `places` is the number of slots. */
 void admission_reject_timeout(struct ticket *ticket, const struct admission_consumer *full, int64_t places,
                               int64_t waited_ms, int32_t hint_ms);
 

@@ -1,16 +1,16 @@
-/* Who waits, and whose turn it is.
+/* The queue: waiting tickets and their order.
  *
- *      ring of a priority:  flow of client a -> flow of client b -> ...      takes its turns, then goes to the end
+ *      ring of a priority:  flow of client a -> flow of client b -> ...      after its turns it goes to the end
  *                             |                   |
  *                           tickets, oldest      tickets
  *                           first
  *
- * A flow whose client or tenant has all its places taken keeps its place in the ring and is passed over. */
+ * A flow is skipped while its client or tenant has no free slot; it keeps its place in the ring. */
 #include "admission_priv.h"
 
 #include "base/clock.h"
 
-#define OLDEST_EVERY 16 /* turns; one of them goes to whoever waits longest */
+#define OLDEST_EVERY 16 /* turns; every 16th goes to the oldest ticket */
 
 static struct admission_flow *flow_of(struct admission_link *link)
 {

@@ -1,4 +1,4 @@
-/* What is said to those who are sent away: which limit, how much it allows, when to come back. */
+/* Texts of rejections: the limit, its amount, and the time of a retry. */
 #include "admission_priv.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ void admission_record_departure(struct admission *admission)
     admission->departed_ns = now_ns;
 }
 
-/* As long as those who wait now will take. */
+/* The time until the present queue has been served. */
 int32_t admission_queue_hint_ms(const struct admission *admission, int64_t now_ns)
 {
     int64_t stalled_ns = admission->waiting ? now_ns - admission->departed_ns : 0;

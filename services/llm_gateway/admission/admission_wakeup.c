@@ -1,8 +1,8 @@
-/* From whichever thread a ticket's fate is decided to the loop that it belongs to.
+/* Brings a ticket's result from any thread to the loop of the ticket.
  *
- * What is posted to a loop cannot be taken back, but a ticket that waits may be withdrawn and freed at any time. So a
- * ticket is never posted itself: it stands in the wake-up queue of its loop, from where it can be taken under the lock,
- * and the queue is posted. The queues belong to the admission, which therefore outlives its last post. */
+ * Work posted to a loop cannot be taken back, but a waiting ticket may be withdrawn and freed at any time. Therefore
+ * a ticket is never posted. It stands in the wake-up queue of its loop, and that queue is posted; the ticket can be
+ * removed under the lock. The queues belong to the admission, which therefore outlives its last post. */
 #include "admission_priv.h"
 
 #include <assert.h>
@@ -74,7 +74,8 @@ static void wakeup_queue_left(struct admission *admission)
         admission_free(admission);
 }
 
-/* Those who come while it runs have posted it again: a loop is not held up by tickets that call one another. */
+/* Tickets that arrive during the run have posted the queue again: tickets that call one another do not block the
+ * loop. */
 static void wakeup_queue_run(struct work *work)
 {
     struct admission_wakeup_queue *wakeup_queue = (struct admission_wakeup_queue *)work;

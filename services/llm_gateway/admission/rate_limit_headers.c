@@ -27,7 +27,7 @@ int rate_limit_write_duration(int64_t ms, char out[RATE_LIMIT_VALUE_MAX])
     return snprintf(out, RATE_LIMIT_VALUE_MAX, "%gs", seconds);
 }
 
-/* Three headers of a limit: itself, what is left, when all is back. */
+/* The three headers of a limit: the limit, the rest, and the time until it is full. */
 static size_t write_limit(int64_t limit, int64_t left, int64_t reset_ms, int first, struct rate_limit_header *headers)
 {
     if (limit < 0)

@@ -1,8 +1,8 @@
-/* What a client's limits leave, as the headers that OpenAI's clients read:
+/* The rest of a client's limits, as the response headers that OpenAI's clients read:
  *
  *      x-ratelimit-limit-requests: 60     x-ratelimit-remaining-requests: 59     x-ratelimit-reset-requests: 1s
  *
- * and the same for tokens. The reset is the time until all of it is back. */
+ * The same headers exist for tokens. The reset is the time until the whole limit is available again. */
 #ifndef RENGA_LLM_GATEWAY_RATE_LIMIT_HEADERS_H
 #define RENGA_LLM_GATEWAY_RATE_LIMIT_HEADERS_H
 
@@ -19,11 +19,11 @@ struct rate_limit_header {
 };
 extern const char *const rate_limit_header_names[RATE_LIMIT_HEADERS];
 
-/* Those of the limits that there are; gives how many. */
+/* Writes the headers of the limits that exist; returns their number. */
 size_t rate_limit_headers(const struct admission_rate_limits *rate_limits,
                           struct rate_limit_header headers[RATE_LIMIT_HEADERS]);
 
-/* "250ms", "8.5s", "6m0s", as OpenAI writes a time; gives its length. */
+/* "250ms", "8.5s", "6m0s": OpenAI's format of a time. Returns its length. */
 int rate_limit_write_duration(int64_t ms, char out[RATE_LIMIT_VALUE_MAX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a request costs in tokens, before anybody has counted them. */
+/* Estimates a request's tokens before a provider counts them. */
 #include "admission/tokens.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How many tokens a request is, by the estimate of words/tokens.h. */
+/* Estimates the number of tokens of a request, by words/tokens.h. */
 #ifndef RENGA_LLM_GATEWAY_TOKENS_H
 #define RENGA_LLM_GATEWAY_TOKENS_H
 
@@ -6,7 +6,7 @@
 
 #include "renga/v1/llm_gateway.pb-c.h"
 
-/* The input of a request: turns, tools, schema and what the format adds to each. */
+/* Input tokens of a request: messages, tools, schema, and the overhead of the format for each. */
 int64_t tokens_of_chat(const Renga__V1__ChatRequest *request);
 int64_t tokens_of_embed(const Renga__V1__EmbedRequest *request);
 

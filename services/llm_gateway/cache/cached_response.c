@@ -14,7 +14,7 @@
 #define LIFE_AT      (CREATED_AT + 8)
 #define KEY_AT       (LIFE_AT + 8)
 #define CONTENT_AT   (KEY_AT + RESPONSE_CACHE_KEY_SIZE)
-#define LIFE_MAX_MS  (INT64_C(7) * 24 * 3600 * 1000) /* of the contract; more is none of ours */
+#define LIFE_MAX_MS  (INT64_C(7) * 24 * 3600 * 1000) /* as in the contract; a longer life is not from us */
 
 _Static_assert(CONTENT_AT + RESPONSE_CACHE_KEY_SIZE == CACHED_HEAD_SIZE, "the head has all its fields");
 
@@ -83,7 +83,7 @@ void cached_response_encode(struct cached_response *kept, int64_t keep_ms)
     memcpy(kept->value + KEY_AT, kept->key.bytes, RESPONSE_CACHE_KEY_SIZE);
     memcpy(kept->value + CONTENT_AT, kept->content.bytes, RESPONSE_CACHE_KEY_SIZE);
     if (!check_of(kept->value, CACHED_HEAD_SIZE + kept->size, kept->value + CHECK_AT))
-        kept->value[0] = '\0'; /* nobody will take it */
+        kept->value[0] = '\0'; /* it is never read */
 }
 
 struct cached_response *cached_response_decode(const struct response_cache_key *key, const uint8_t *value, size_t size)

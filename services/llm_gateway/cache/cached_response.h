@@ -1,12 +1,12 @@
-/* What is kept: an answer with its key, immutable, held by the memory store and by everyone who reads it, so that a
- * hit needs no copy and what is thrown out may still be read. As a value of Redis it is
+/* A cached answer with its key: immutable and reference-counted. The memory store and all its readers hold it: a hit
+ * needs no copy, and an evicted answer stays readable. Its form as a value of Redis:
  *
  *      "rg", version   3 bytes
- *      check           8 bytes of SHA-256 over all that follows
+ *      check           8 bytes of SHA-256 over all following bytes
  *      created         8 bytes, Unix time in milliseconds, little-endian
  *      life            8 bytes, milliseconds, little-endian
  *      key            32 bytes
- *      content        32 bytes: what an idempotency key stands for, else the key again
+ *      content        32 bytes: of the request of an idempotency key, else the key again
  *      the answer */
 #ifndef RENGA_LLM_GATEWAY_CACHED_RESPONSE_H
 #define RENGA_LLM_GATEWAY_CACHED_RESPONSE_H
@@ -29,7 +29,7 @@ struct cached_response {
     uint8_t value[]; /* the head and, right behind it, the answer */
 };
 
-/* With one holder; NULL where memory is out. */
+/* With one reference; NULL if memory is exhausted. */
 struct cached_response *cached_response_create(const struct response_cache_key *key,
                                                const struct response_cache_key *content, const uint8_t *bytes,
                                                size_t size, int64_t keep_ms);
@@ -41,9 +41,9 @@ static inline const uint8_t *cached_bytes(const struct cached_response *kept)
     return kept->value + CACHED_HEAD_SIZE;
 }
 
-/* Fills the head in, for Redis. Before anybody else holds it. */
+/* Fills the head in, for Redis. Call it before the answer is shared. */
 void cached_response_encode(struct cached_response *kept, int64_t keep_ms);
-/* A value of Redis. NULL where it is none of ours, damaged or past its life. */
+/* Reads a value of Redis. NULL: not our format, damaged or expired. */
 struct cached_response *cached_response_decode(const struct response_cache_key *key, const uint8_t *value, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* A connection to Redis from within: shared by response_cache_redis.c (what is asked and answered) and redis_socket.c
- * (the name, the socket, the bytes). */
+/* A connection to Redis, private to response_cache_redis.c (commands and replies) and redis_socket.c (name lookup,
+ * socket, bytes). */
 #ifndef RENGA_LLM_GATEWAY_REDIS_PRIV_H
 #define RENGA_LLM_GATEWAY_REDIS_PRIV_H
 
@@ -9,7 +9,7 @@
 
 #define REDIS_REQUESTS_MAX 256               /* commands without a reply yet */
 #define REDIS_OUT_MAX      ((size_t)8 << 20) /* bytes that wait to be written */
-#define REDIS_GREET_MS     1000              /* from looking up the name to the last reply of the greeting */
+#define REDIS_GREET_MS     1000              /* from the name lookup to the last reply of the greeting */
 
 enum redis_state { REDIS_RESTS, REDIS_LOOKS_UP, REDIS_CONNECTS, REDIS_GREETS, REDIS_WORKS };
 
@@ -19,9 +19,9 @@ enum redis_request_kind { REDIS_AUTH, REDIS_SELECT, REDIS_PING, REDIS_GET, REDIS
 struct redis_request {
     enum redis_request_kind kind;
     bool late;
-    uint64_t replies_before; /* that had come when it was sent */
+    uint64_t replies_before; /* received when it was sent */
     int64_t deadline_ns;
-    void (*looked)(void *owner, const uint8_t *value, size_t size); /* NULL: nobody waits */
+    void (*looked)(void *owner, const uint8_t *value, size_t size); /* NULL: the reply is ignored */
     void *owner;
 };
 
@@ -32,10 +32,10 @@ struct response_cache_redis {
     atomic_ullong *failures;
 
     enum redis_state state;
-    bool fresh;  /* the first connection, which may be asked while it is made */
-    bool unwell; /* it was said in the log that it does not work */
+    bool fresh;  /* the first connection: it takes commands while it is being made */
+    bool unwell; /* the log has reported the failure */
     int64_t rest_ms;
-    unsigned refusals; /* in a row */
+    unsigned refusals; /* consecutive */
     struct timer timer;
 
     struct redis_lookup *lookup;
@@ -57,18 +57,18 @@ static inline size_t redis_backlog(const struct response_cache_redis *redis)
     return redis->out.length - redis->written;
 }
 
-/* response_cache_redis.c. Ends the connection; the questions are answered with nothing; it rests for a while. `why` is
- * never a text of the other side: one that is no Redis might send our password back. */
+/* response_cache_redis.c. Closes the connection, answers all open commands with NULL and starts the back-off. `why`
+ * is never text from the peer: a server that is not Redis might echo our password. */
 void redis_give_up(struct response_cache_redis *redis, const char *why);
-/* The socket is there: now the greeting. */
+/* The socket is connected; starts the greeting. */
 void redis_greet(struct response_cache_redis *redis);
-/* False where the connection was given up. */
+/* False: the connection was closed. */
 bool redis_take_reply(struct response_cache_redis *redis, const struct redis_reply *reply);
 
 /* redis_socket.c */
 void redis_socket_init(struct response_cache_redis *redis);
 void redis_socket_open(struct response_cache_redis *redis);
-void redis_socket_look_up(struct response_cache_redis *redis); /* whether the name has been found by now */
+void redis_socket_look_up(struct response_cache_redis *redis); /* polls the result of the name lookup */
 void redis_socket_close(struct response_cache_redis *redis);
 
 #endif

@@ -22,7 +22,7 @@ static void watch_socket(struct response_cache_redis *redis, bool writes)
         redis_give_up(redis, "cannot be watched");
 }
 
-/* What is written already goes, so that the buffer holds no more than what waits. */
+/* Written bytes are dropped, so that the buffer holds only the waiting ones. */
 static void wait_or_give_up(struct response_cache_redis *redis)
 {
     if (errno != EAGAIN) {

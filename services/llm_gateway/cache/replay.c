@@ -12,7 +12,7 @@ bool replay_is_worth_keeping(const Renga__V1__ChatResponse *response)
     Renga__V1__FinishReason reason = response->finish ? response->finish->finish_reason : 0;
     for (size_t i = 0; response->finish && i < response->finish->n_degradations; i++)
         if (response->finish->degradations[i]->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE)
-            return false; /* a model that is back does better, and this one is asked again for nothing */
+            return false; /* a model that has recovered answers better, and calling this one again is free */
     return response->message && (reason == RENGA__V1__FINISH_REASON__FINISH_REASON_STOP ||
                                  reason == RENGA__V1__FINISH_REASON__FINISH_REASON_TOOL_CALLS);
 }
@@ -123,7 +123,7 @@ static void replay_send_start(const struct stream *stream, const Renga__V1__Chat
     stream->send(&event, stream->data);
 }
 
-/* A piece ends where the text has a NUL for the moment: no piece is copied. Returns what is left. */
+/* Chunks are not copied: the text has a NUL at the end of the chunk during the send. Returns the rest. */
 static char *replay_send_piece(const struct stream *stream, Renga__V1__ChatStreamEvent *event, char **member,
                                char *text)
 {

@@ -1,10 +1,10 @@
-/* One lock over what the loops share: the store, the flights, the lists of what is to land. It is held for a look into
- * two hash tables; bytes are copied, memory is freed and loops are woken outside of it.
+/* One lock guards the state that loops share: the store, the flights, the lists of results to deliver. It is held for
+ * lookups in two hash tables; copying bytes, freeing memory and waking loops happen outside of it.
  *
- *      NEW --nothing here, Redis asked--> LOOKS --nothing there--> LEADS --answer, fail, leave--> OVER
+ *      NEW --miss, Redis is asked-----> LOOKS --miss-----------> LEADS --answer, fail, leave--> OVER
  *       |                                   |                        ^                             ^
- *       |--under way----------------------> | --> WAITS --> LANDS ---'  (promoted)                 |
- *       '--kept, other----------------------'       '-----> LANDS ---------------------------------' */
+ *       |--in flight----------------------> | --> WAITS --> LANDS ---'  (promoted)                 |
+ *       '--stored, other--------------------'       '-----> LANDS ---------------------------------' */
 #include "response_cache_priv.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ static struct response_cache_flight **flight_place(struct response_cache *cache,
     return place;
 }
 
-/* Where memory is out, it leads for itself alone. */
+/* If memory is exhausted, the query leads without a flight. */
 static void take_off(struct response_cache *cache, struct response_cache_query *query)
 {
     struct response_cache_flight *flight = query->shares ? calloc(1, sizeof *flight) : NULL;
@@ -58,7 +58,7 @@ static struct response_cache_flight *flight_end(struct response_cache *cache, st
     return flight;
 }
 
-/* The leader goes: the one that has waited longest leads now. Returns what is to be freed. */
+/* The leader leaves: the query that has waited longest leads now. Returns the flight to free. */
 static struct response_cache_flight *response_cache_pass_on(struct response_cache *cache,
                                                             struct response_cache_flight *flight,
                                                             struct response_cache_loop **asleep)
@@ -77,7 +77,7 @@ static struct response_cache_flight *response_cache_pass_on(struct response_cach
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* True where `kept` answers the query: then it holds it. */
+/* True: `kept` answers the query, which now holds a reference. */
 static bool response_cache_take(struct response_cache_query *query, struct cached_response *kept, int64_t now_ns)
 {
     if (!keys_equal(&kept->content, &query->content)) {
@@ -96,7 +96,7 @@ static bool response_cache_take(struct response_cache_query *query, struct cache
     return true;
 }
 
-/* Under the lock: what this process knows by itself. False where it knows nothing; else the query is over, or waits. */
+/* Under the lock: looks in memory and in the flights. False: a miss; otherwise the query is over or waits. */
 static bool find_here(struct response_cache *cache, struct response_cache_query *query, struct cached_response **out)
 {
     int64_t now_ns = clock_now_ns();
@@ -122,8 +122,8 @@ static bool find_here(struct response_cache *cache, struct response_cache_query 
 
 static void response_cache_looked(void *owner, const uint8_t *value, size_t size);
 
-/* False where nothing is known and the query may not lead yet. `state` is as it was before another loop could get hold
- * of a query that waits. */
+/* False: unknown, and the query may not lead yet. `state` is the state before another loop could reach a waiting
+ * query. */
 static bool response_cache_settle(struct response_cache *cache, struct response_cache_query *query, bool may_lead,
                                   enum query_state *state)
 {
@@ -158,7 +158,7 @@ bool response_cache_lookup(struct response_cache *cache, struct response_cache_q
     return state != QUERY_WAITS;
 }
 
-/* Redis has answered. What it had is kept in memory too; what this process has learned meanwhile comes before it. */
+/* Redis has replied. Its value is stored in memory too; an answer found in this process meanwhile takes precedence. */
 static void response_cache_looked(void *owner, const uint8_t *value, size_t size)
 {
     struct response_cache_query *query = owner;
@@ -185,7 +185,7 @@ static void response_cache_looked(void *owner, const uint8_t *value, size_t size
 
 /* ---- the end of one that leads ----------------------------------------------------------------------------------- */
 
-/* Under the lock: everyone who waits is told. Returns the flight, to be freed. */
+/* Under the lock: resolves all waiting queries. Returns the flight to free. */
 static struct response_cache_flight *land_all(struct response_cache *cache, struct response_cache_flight *flight,
                                               struct cached_response *kept, const struct status *status,
                                               struct response_cache_loop **asleep)

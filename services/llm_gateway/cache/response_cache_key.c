@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The first byte of what is digested. Changed when what goes in changes, so that old answers are not found by it. */
+/* First byte of the digested data. A change of the data's layout changes it, so that old answers no longer match. */
 enum key_kind { KEY_OF_CHAT = 0x11, KEY_OF_EMBED = 0x12, KEY_OF_IDEMPOTENCY = 0x13 };
 
 #define STAGE_SIZE 1024 /* bytes gathered for one update: protobuf-c appends tags and lengths of a byte or two */

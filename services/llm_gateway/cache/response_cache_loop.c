@@ -1,6 +1,6 @@
-/* What happens to a query in another loop is put on the list of its own loop's cache_loop, whose one posted work
- * delivers it: posted work cannot be taken back, a place in a list can, and a query's memory may be gone once it has
- * left. */
+/* Delivers the results of queries that other loops have resolved. Posted work cannot be taken back, and a query's
+ * memory may be gone once it has left. Therefore the query is put on a list of its own loop, from which it can be
+ * removed, and one posted work delivers the list. */
 #include "response_cache_priv.h"
 
 #include "base/log.h"

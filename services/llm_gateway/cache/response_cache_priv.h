@@ -1,5 +1,5 @@
-/* The response cache from within: response_cache.c has what may become of a query, response_cache_loop.c brings it back
- * to its loop. */
+/* Private to the response cache: response_cache.c decides the result of a query, response_cache_loop.c delivers it
+ * in the query's loop. */
 #ifndef RENGA_LLM_GATEWAY_RESPONSE_CACHE_PRIV_H
 #define RENGA_LLM_GATEWAY_RESPONSE_CACHE_PRIV_H
 
@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#define RESPONSE_CACHE_FLIGHT_BUCKETS 1024u /* a power of two; there are no more flights than calls under way */
+#define RESPONSE_CACHE_FLIGHT_BUCKETS 1024u /* a power of two; flights never exceed the calls in progress */
 
 enum query_state { QUERY_OVER, QUERY_LOOKS, QUERY_WAITS, QUERY_LANDS, QUERY_LEADS };
 
@@ -25,13 +25,13 @@ struct response_cache_flight {
 
 /* The part of the cache that a loop owns. */
 struct response_cache_loop {
-    struct response_cache *cache; /* NULL once it is closed; only its loop looks */
+    struct response_cache *cache; /* NULL after the close; read only by its loop */
     struct loop *loop;
     struct response_cache_redis *redis;
     struct work landing;
-    bool posted; /* `landing` is, or is about to be by who has made it so */
+    bool posted; /* `landing` is posted, or will be by the thread that set this */
     struct response_cache_loop *wakes_next;
-    struct query_list landed; /* to be told */
+    struct query_list landed; /* to be delivered */
 };
 
 struct response_cache {
@@ -56,7 +56,7 @@ static inline struct response_cache_loop *response_cache_loop_of(const struct re
     return query->cache->loops[loop_index(query->loop)];
 }
 
-/* Under the lock: `resolved` is to run. Adds the cache_loop to those the caller is to wake when it has unlocked. */
+/* Under the lock: `resolved` has to run. Adds the cache_loop to `asleep`, which the caller wakes after unlocking. */
 void response_cache_resolve(struct response_cache_query *query, enum response_cache_result result,
                             struct response_cache_loop **asleep);
 void response_cache_wake(struct response_cache_loop *asleep);

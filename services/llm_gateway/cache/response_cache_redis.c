@@ -65,7 +65,7 @@ static void arm(struct response_cache_redis *redis, int64_t at_ns)
         loop_arm(redis->loop, &redis->timer, at_ns);
 }
 
-/* NULL where there is no room for one more. */
+/* NULL: too many open commands. */
 static struct redis_request *command(struct response_cache_redis *redis, enum redis_request_kind kind,
                                      const struct redis_part *parts, size_t count)
 {
@@ -116,7 +116,7 @@ static void response_cache_redis_write_key(const struct response_cache_key *key,
     }
 }
 
-/* GETRANGE is GET with a bound: whatever lies under the key, we are sent no more than we take. */
+/* GETRANGE is GET with a bound: it never sends more bytes than we acceptfor any value of the key. */
 struct redis_request *response_cache_redis_get(struct response_cache_redis *redis, const struct response_cache_key *key,
                                                void (*looked)(void *owner, const uint8_t *value, size_t size),
                                                void *owner)
@@ -204,7 +204,7 @@ bool redis_take_reply(struct response_cache_redis *redis, const struct redis_rep
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-/* What is late is nothing. Where not a word has come since it was asked, no word will come. */
+/* A late reply counts as a miss. Without any reply since the command was sent, the connection is dead. */
 static void look_at_the_clock(struct response_cache_redis *redis)
 {
     int64_t now_ns = clock_now_ns(), next_ns = TIME_NEVER;

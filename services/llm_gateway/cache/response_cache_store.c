@@ -8,7 +8,7 @@
 #define BUCKET_BYTES 1024
 #define BUCKETS_MIN  ((size_t)64)
 #define BUCKETS_MAX  ((size_t)1 << 20) /* 8 MiB */
-#define MALLOC_BYTES 16                /* what the heap itself takes for a piece */
+#define MALLOC_BYTES 16                /* the heap's own overhead for an allocation */
 
 bool response_cache_store_init(struct response_cache_store *store, size_t bytes_max, struct status *st)
 {
@@ -81,7 +81,7 @@ static void response_cache_store_take_out(struct response_cache_store *store, st
     *out = kept;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------------------------ */
+/* ---- lookup and insertion ---------------------------------------------------------------------------------------- */
 
 struct cached_response *response_cache_store_find(struct response_cache_store *store,
                                                   const struct response_cache_key *key, int64_t now_ns,

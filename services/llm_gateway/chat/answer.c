@@ -84,7 +84,7 @@ bool answer_add(struct answer *answer, enum answer_part part, const char *text, 
     if (size > capacity) {
         if (part == ANSWER_TEXT)
             return too_long(failure, "the text", most[part]);
-        size = text_cut(text, size, capacity); /* what is only shown beside the answer may end early */
+        size = text_cut(text, size, capacity); /* a part beside the answer may be truncated */
         text = arena_strndup(answer->arena, text, size);
         if (!text)
             return answer_no_memory(failure);
@@ -112,7 +112,7 @@ void answer_seal(struct answer *answer, const char *text)
         answer->seal = (struct answer_text){0};
 }
 
-/* ---- what it cost ----------------------------------------------------------------------------------------------- */
+/* ---- usage ------------------------------------------------------------------------------------------------------- */
 
 void answer_set_usage(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning)
 {
@@ -130,7 +130,7 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
-/* Counting takes longer than reading: what was kept is counted here, and only where the provider has told nothing. */
+/* Counting takes longer than reading. Stored text is counted here, and only if the provider sent no usage. */
 static int64_t tokens_said(const struct answer *answer)
 {
     struct token_count count = answer->passed;

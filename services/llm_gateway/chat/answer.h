@@ -1,11 +1,11 @@
-/* What a model says, in one shape over all providers.
+/* A model's answer, in one form for all providers.
  *
  *      answer_add, answer_call_tool ...   pieces, as they are read
- *      answer_stop                        why the model stopped
- *      answer_set_usage                       what it cost
- *      answer_finish                    the judgement: an outcome with a name, or a failure
+ *      answer_stop                        the finish reason
+ *      answer_set_usage                 the usage
+ *      answer_finish                    the verdict: an outcome with a name, or a failure
  *
- * A whole answer is one with large pieces. Pieces are kept (for ChatResponse), or handed on as they come (for
+ * A whole answer is an answer with large pieces. Pieces are stored (for ChatResponse), or forwarded on arrival (for
  * ChatStream), or both (a stream whose JSON is checked at its end). All memory is the call's arena. */
 #ifndef RENGA_LLM_GATEWAY_ANSWER_H
 #define RENGA_LLM_GATEWAY_ANSWER_H
@@ -36,9 +36,9 @@ enum answer_part { ANSWER_TEXT, ANSWER_REASONING, ANSWER_REFUSAL, ANSWER_PARTS }
 
 /* Text that grows in an arena. */
 struct answer_text {
-    char *bytes; /* with a NUL behind; NULL while empty or not kept */
+    char *bytes; /* terminated by a NUL; NULL while empty or not stored */
     size_t size, capacity;
-    size_t seen; /* bytes that came, kept or not */
+    size_t seen; /* bytes received, stored or not */
 };
 
 struct json_schema;
@@ -46,13 +46,13 @@ struct json_schema;
 struct answer_call {
     struct answer_call *next;
     int index;           /* of our own, from 0 */
-    int64_t their_index; /* -1: the provider counts none */
+    int64_t their_index; /* -1: the provider sends no index */
     const char *their_id;
-    const char *id, *name; /* ours; "" until the name has come */
+    const char *id, *name; /* ours; "" until the name has arrived */
     struct answer_text arguments;
 };
 
-/* A piece on its way to the client. */
+/* A piece for the client. */
 struct answer_piece {
     enum answer_part part;
     const struct answer_call *call; /* of a tool call, else NULL */
@@ -66,88 +66,87 @@ struct answer {
     struct arena *arena;
     const Renga__V1__ChatRequest *request;
     bool keeps_content, keeps_rest;
-    void (*piece_came)(struct answer *answer, const struct answer_piece *piece); /* NULL: nobody waits for pieces */
+    void (*piece_came)(struct answer *answer, const struct answer_piece *piece); /* NULL: pieces are not forwarded */
     void *owner;
-    const struct json_schema *schema; /* of answer_expect; NULL: none */
+    const struct json_schema *schema; /* of answer_expect; NULL: no schema */
 
-    /* Told by the provider. */
+    /* Set by the provider's reader. */
     char id[ANSWER_ID_MAX + 1];
     char model[ANSWER_MODEL_MAX + 1];
-    char word[ANSWER_FINISH_REASON_MAX + 1]; /* its own word for why the model stopped */
+    char word[ANSWER_FINISH_REASON_MAX + 1]; /* the provider's finish reason */
     Renga__V1__FinishReason stopped;
-    bool had_choice;             /* it said something, be it empty */
-    bool ended;                  /* it said itself that nothing more comes */
-    Renga__V1__Finding *finding; /* of the extractive provider; NULL: none */
+    bool had_choice;             /* there was a choice, possibly empty */
+    bool ended;                  /* the provider has marked the end */
+    Renga__V1__Finding *finding; /* of the extractive provider; NULL otherwise */
     struct answer_text parts[ANSWER_PARTS];
-    struct answer_text seal; /* on the thinking: ChatMessage.reasoning_signature */
-    bool seal_broken;        /* it could not be kept whole, and is none */
+    struct answer_text seal; /* signature of the thinking: ChatMessage.reasoning_signature */
+    bool seal_broken;        /* it was too long to store, and is dropped */
     struct answer_call *first_call, *last_call;
     int call_count;
-    struct token_count passed; /* what came and is not kept, for an estimate */
+    struct token_count passed; /* received but not stored, for an estimate */
     Renga__V1__Usage usage;
     bool spent;
     bool read;           /* the input's counts are known, the output's are not yet */
-    size_t estimated_at; /* bytes that had come when the usage was estimated, and 1; 0: it was not */
+    size_t estimated_at; /* bytes received at the time of the estimate, plus 1; 0: not estimated */
 };
 
 void answer_init(struct answer *answer, struct arena *arena, const Renga__V1__ChatRequest *request);
 
-/* Compiles the schema that the answer is to fit. False with INVALID_ARGUMENT that names the field. */
+/* Compiles the schema for the answer. False with INVALID_ARGUMENT that names the field. */
 bool answer_expect(struct answer *answer, struct status *st);
 
 /* The provider's names for the answer and the model: the first id and the last model that are not empty count. */
 void answer_name(struct answer *answer, const char *id, const char *model);
 
-/* More of the text, the thinking or the refusal. */
+/* Appends to the text, the thinking or the refusal. */
 bool answer_add(struct answer *answer, enum answer_part part, const char *text, struct failure *failure);
 
-/* More of the provider's seal on its thinking. What cannot be kept whole is not kept. */
+/* Appends to the provider's signature of its thinking. A signature that is too long is dropped as a whole. */
 void answer_seal(struct answer *answer, const char *text);
 
-/* More of a tool call. `index` is -1, `id` and `name` are "" where the provider does not give them with this piece. */
+/* A piece of a tool call. `index` is -1, `id` and `name` are "" if the provider does not send them with this piece. */
 struct answer_call_piece {
     int64_t index;
     const char *id, *name, *arguments;
 };
 bool answer_call_tool(struct answer *answer, const struct answer_call_piece *piece, struct failure *failure);
-/* No more comes of the calls: those without arguments get "{}", as those who parse them expect. */
+/* The calls are complete: a call without arguments gets "{}", as parsers expect. */
 bool answer_finish_calls(struct answer *answer, struct failure *failure);
 
-/* Text that is no JSON by little, sanitized in a copy of the arena (answer_sanitize.c); NULL if there is no damage to
- * mend. Then it was no JSON before. */
+/* Repairs text that is almost JSON, in a copy in the arena (answer_sanitize.c). NULL: no known damage; the text is
+ * not JSON at all. */
 const char *answer_sanitize(struct arena *arena, const char *text, size_t *size);
 
-/* Keeps bytes behind a text; for answer*.c alone. */
+/* Appends bytes to a text; private to answer*.c. */
 bool answer_append(struct answer *answer, struct answer_text *text, const char *bytes, size_t size,
                    struct failure *failure);
 
-/* Why the model stopped, in the provider's own word, after its table (which ends with NULL). "" says nothing; a word
- * that the table does not have stays unspecified: "abort" or "error" must not pass for an end. */
+/* Maps the provider's finish reason by its table (which ends with NULL). "" sets no reason; an unknown word stays
+ * unspecified: "abort" or "error" must not pass for a normal end. */
 struct answer_word {
     const char *word;
     Renga__V1__FinishReason reason;
 };
 void answer_stop(struct answer *answer, const struct answer_word *words, const char *word);
 
-/* Counts as the provider gives them; the last ones count. */
+/* The provider's counts; the last call wins. */
 void answer_set_usage(struct answer *answer, int64_t input, int64_t output, int64_t cached_input, int64_t reasoning);
 
-/* The input's counts alone, of providers that give them first. */
+/* Only the input's counts, for providers that send them first. */
 void answer_read(struct answer *answer, int64_t input, int64_t cached_input);
 
-/* Estimates the usage if the provider did not send it: once for the pieces that have come, however often it is asked.
- */
+/* Estimates the usage if the provider did not send it. Repeated calls estimate the same pieces only once. */
 const Renga__V1__Usage *answer_usage(struct answer *answer);
 
-/* Fills finish_reason, provider_finish_reason, structured_json and usage. False where the answer cannot be used: it did
- * not end, or is not the JSON that was asked for. */
+/* Fills finish_reason, provider_finish_reason, structured_json and usage. False if the answer is unusable:
+ * incomplete, or not the requested JSON. */
 bool answer_finish(struct answer *answer, Renga__V1__ChatFinish *finish, struct failure *failure);
 
-/* answer_json.c: whether a JSON format was asked for; and the text as the JSON that fits it, for answer*.c alone. */
+/* answer_json.c: whether the request has a JSON format; and the text as JSON of that format, private to answer*.c. */
 bool answer_wants_json(const struct answer *answer);
 bool answer_check_json(struct answer *answer, char **json, struct failure *failure);
 
-/* The assistant's turn, from what was kept. NULL where memory is out. */
+/* The assistant's message, from the stored pieces. NULL if memory is exhausted. */
 Renga__V1__ChatMessage *answer_message(struct answer *answer);
 
 #endif

@@ -1,7 +1,7 @@
-/* The answer as JSON: whether it is what was asked for, whatever the provider promises.
+/* The answer as JSON: checks the requested format, independently of the provider's promises.
  *
- * A model that puts a byte order mark before its JSON, or fences around it (```json ... ```), has answered: what is
- * within becomes structured_json. Prose around it has not: which of its braces are meant would be a guess. */
+ * A byte order mark before the JSON and a fence around it (```json ... ```) are accepted: the JSON inside becomes
+ * structured_json. Prose around the JSON is not accepted: the right braces would be a guess. */
 #include "answer.h"
 
 #include "json/schema.h"
@@ -44,7 +44,7 @@ bool answer_expect(struct answer *answer, struct status *st)
                                         : fail(st, why.code, "%s: %s", SCHEMA_FIELD, why.text);
 }
 
-/* ---- what is around it ------------------------------------------------------------------------------------------- */
+/* ---- around the JSON --------------------------------------------------------------------------------------------- */
 
 struct span {
     const char *bytes;
@@ -84,7 +84,7 @@ static struct span unwrapped(const struct answer_text *text)
     return without_fences(answer_json_trimmed(all));
 }
 
-/* ---- what is within ---------------------------------------------------------------------------------------------- */
+/* ---- the JSON ---------------------------------------------------------------------------------------------------- */
 
 static bool fits_schema(const struct json_schema *schema, struct span json, struct buffer *problems, struct status *st)
 {
@@ -132,7 +132,7 @@ bool answer_check_json(struct answer *answer, char **json, struct failure *failu
     failure->raw_size = text->size;
     failure->mendable = failure->problem && st.code == INVALID_ARGUMENT;
     buffer_fini(&problems);
-    /* What the model wrote stands in the detail alone: this text is logged. */
+    /* The model's text stands only in the detail: this text is logged. */
     return fail(&failure->status, DATA_LOSS,
                 "the model's answer is not the JSON that was asked for; the detail renga.v1.InvalidOutput shows it");
 }

@@ -1,4 +1,4 @@
-/* The judgement over an answer that has ended: what it is by name, and whether it is what was asked for. */
+/* The verdict on an ended answer: its outcome, and whether it has the requested form. */
 #include "answer.h"
 
 static bool tools_are_demanded(const Renga__V1__ChatRequest *request)
@@ -10,7 +10,7 @@ static bool tools_are_demanded(const Renga__V1__ChatRequest *request)
            mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED;
 }
 
-/* The provider's word is not the last one: some say "stop" and call a tool, some say it and have said nothing. */
+/* The provider's word is not final: some say "stop" and call a tool, or say "stop" after an empty answer. */
 static Renga__V1__FinishReason answer_outcome_run(const struct answer *answer)
 {
     Renga__V1__FinishReason stopped = answer->stopped;
@@ -36,7 +36,7 @@ static bool answer_outcome_has_ended(struct answer *answer, struct failure *fail
     if (answer->word[0])
         return fail(&failure->status, DATA_LOSS, "the answer ended with '%s', which is no way to end that we know",
                     answer->word);
-    if (answer->ended && !answer->had_choice) /* nothing at all: an outcome with a name, EMPTY */
+    if (answer->ended && !answer->had_choice) /* an empty answer: the outcome EMPTY */
         return true;
     return fail(&failure->status, DATA_LOSS, "the answer came to an end without a reason: it may have been cut");
 }

@@ -76,7 +76,7 @@ static void chat_write_question(struct pipeline *pipeline, struct json_writer *w
 static void local_begun(struct pipeline *pipeline)
 {
     struct chat *chat = (struct chat *)pipeline;
-    chat->request = chat->callers; /* what a model was told of its mistakes is no part of the question */
+    chat->request = chat->callers; /* the cache key excludes the messages of the repair round */
     chat->here = chat_question_of(chat);
 }
 
@@ -136,7 +136,7 @@ static const char *chat_model(const struct pipeline *pipeline)
     return ((const struct chat *)pipeline)->answer.model;
 }
 
-/* That somebody stood in, and what the provider says of itself. */
+/* Reports that a fallback answered, and the provider's own degradation. */
 static size_t shortfalls(struct pipeline *pipeline, Renga__V1__Degradation *said[2])
 {
     const struct provider *provider = pipeline->target->deployment->provider;
@@ -149,7 +149,7 @@ static size_t shortfalls(struct pipeline *pipeline, Renga__V1__Degradation *said
     return count + (said[count] != NULL);
 }
 
-/* What is the same for every answer, beside the outcome. */
+/* Fields that every answer has, beside the outcome. */
 static void close_answer(struct chat *chat)
 {
     struct pipeline *pipeline = &chat->pipeline;
@@ -283,7 +283,7 @@ static const struct pipeline_kind chat_kind = {
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-/* NULL with `st` filled where the request is not to be sent. */
+/* NULL with `st` filled: the request is not sent. */
 static const struct route *chat_admit(const struct gateway *gateway, const Renga__V1__ChatRequest *request,
                                       struct status *st)
 {
@@ -321,7 +321,7 @@ static void chat_set_terms(struct chat *chat)
     }
 }
 
-/* NULL where the call has been ended. */
+/* NULL: the call has been ended. */
 static struct chat *chat_create(struct gateway *gateway, struct rpc_call *call, const Renga__V1__ChatRequest *request)
 {
     struct status st = {0};

@@ -1,12 +1,12 @@
-/* A parameter that the upstream refuses by name, and that the answer can do without, is left out from then on; the
- * request goes out once more, and the answer says what was missing (ChatFinish.degradations, attempts). */
+/* An optional parameter that the upstream refuses by name is left out from then on. The request is sent once more,
+ * and the answer reports the missing parameter (ChatFinish.degradations, attempts). */
 #include "chat_priv.h"
 
 #include "base/log.h"
 
 #define REFUSED 400 /* HTTP */
 
-/* The one that is refused, where the request has it and it was sent. */
+/* The bit of the refused parameter, if the request has it and it was sent. */
 static uint32_t refused_bit(const struct chat *chat)
 {
     const struct transfer *transfer = &chat->pipeline.transfer;

@@ -1,12 +1,12 @@
-/* What was said, for an operator who has asked for it (pipeline/pipeline_content.h):
- * [{"role": "user", "parts": [{"type": "text", "content": "…"}]}, …] */
+/* The messages, for operators, if enabled (pipeline/pipeline_content.h): [{"role": "user", "parts": [{"type":
+ * "text", "content": "…"}]}, …] */
 #include "chat_priv.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* What of a message may still be written. */
+/* The budget that is left for a message. */
 struct teller {
     struct json_writer *writer;
     size_t left;

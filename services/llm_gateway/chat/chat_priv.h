@@ -1,19 +1,19 @@
 /* Private to chat*.c.
  *
- *      chat_begin: checked, asked (pipeline/pipeline.h drives what follows, over one deployment or several)
+ *      chat_begin: checked, sent (from here pipeline/pipeline.h drives, over one deployment or several)
  *         |
  *         |  headers: an event stream                   anything else
  *         |           |                                      |
- *         |     pieces, each handed on at once        gathered by the transfer
+ *         |     pieces, each forwarded at once        gathered by the transfer
  *         |           |                                      |
- *         '-----------'------------- finished ---------------'   the only end, whatever led to it
+ *         '-----------'------------- finished ---------------'   the only end of a call
  *                                   |
- *                            judged (chat_read_result.c): answered, or failed;
+ *                            judged (chat_result.c): answered, or failed;
  *                            or amended: without a parameter that was refused (chat_adapt.c),
- *                            or, once, with what is wrong with its JSON (chat_repair.c)
+ *                            or, once, with the errors in its JSON (chat_repair.c)
  *
- * What happens on the way (an event that cannot be read, a client that leaves or does not read) is noted and cancels
- * the transfer, which then finishes. */
+ * An unreadable event, and a client that leaves or does not read, are recorded and cancel the transfer, which then
+ * finishes. */
 #ifndef RENGA_LLM_GATEWAY_CHAT_PRIV_H
 #define RENGA_LLM_GATEWAY_CHAT_PRIV_H
 
@@ -45,11 +45,11 @@ struct chat {
     bool reads_lines;               /* ... of NDJSON, and not of SSE */
     uint32_t refused_parameters;    /* PARAMETER_BITs that are not sent */
     const struct target *adapted;   /* has been asked a second time, without the refused part */
-    /* It has been asked once more, with what was wrong with its JSON: */
+    /* The repair round: the request was sent again with the errors in its JSON. */
     struct failure *broken; /* ... the first time; NULL: it has not */
     Renga__V1__ChatFinish finish;
     Renga__V1__AnsweredBy answered_by;
-    Renga__V1__ChatResponse *again; /* the answer that was given before; NULL: none */
+    Renga__V1__ChatResponse *again; /* the cached answer; NULL: not from the cache */
 };
 
 /* chat_read_result.c: judges a transfer that has ended. True: answered, chat->finish says how. As pipeline_kind says.
@@ -58,11 +58,11 @@ void chat_closed(struct pipeline *pipeline);
 bool chat_read_result(struct pipeline *pipeline);
 void chat_forward(struct pipeline *pipeline);
 
-/* chat_adapt.c: where the upstream refused a parameter that the request can do without, remembers it: true. */
+/* chat_adapt.c: true if the upstream refused an optional parameter, which is now recorded. */
 bool chat_adapt(struct chat *chat);
 
-/* chat_repair.c: where the answer is not the JSON that was asked for, puts what is wrong with it into the question,
- * once: true. And what there is to say when that has failed too. */
+/* chat_repair.c: true if the answer is not the requested JSON and the errors were added to the request, once. And
+ * the failure to report if the repair failed too. */
 bool chat_repair(struct chat *chat);
 void chat_repair_failed(struct chat *chat);
 

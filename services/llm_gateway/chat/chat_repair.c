@@ -1,11 +1,11 @@
-/* The repair round: a model that was asked for JSON and wrote something else is shown what it wrote and what is wrong
- * with it, and asked once more, there and then: the same deployment, what is left of the caller's time.
+/* The repair round: a model that did not write the requested JSON gets its text and the errors, and is called once more
+ * at once: the same deployment, within the caller's remaining time.
  *
- *      judged: mendable ---- asked again ---- judged: answered, `repaired`
+ *      judged: repairable -- called again --- judged: answered, `repaired`
  *                                          |
- *                                          '- failed: DATA_LOSS with what the model wrote last
+ *                                          '- failed: DATA_LOSS with the last text of the model
  *
- * A stream goes on meanwhile: its pieces are the text of both rounds, and void when the answer is `repaired`. */
+ * The stream continues meanwhile: its pieces are the text of both rounds, and are void if the answer is `repaired`. */
 #include "chat_priv.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ bool chat_repair(struct chat *chat)
     return true;
 }
 
-/* Where the second round brought no answer at all, what is wrong is still the first one. */
+/* If the second round brought no answer at all, the errors of the first one are reported. */
 void chat_repair_failed(struct chat *chat)
 {
     struct failure *failure = &chat->pipeline.failure;

@@ -1,5 +1,5 @@
-/* What to make of a transfer that has ended. It reads top to bottom: the client first, then what was noted on the way,
- * then HTTP, then the transport, then the answer itself. */
+/* The verdict on a finished transfer. It reads top to bottom: the client, the recorded failures, HTTP, the
+ * transport, then the answer itself. */
 #include "chat_priv.h"
 
 #include "pipeline/pipeline_result.h"
@@ -65,7 +65,7 @@ static bool chat_result_read_answer(struct chat *chat)
     return chat->reads_events || read_whole(chat);
 }
 
-/* The client has read a part: whatever happened to the rest, its answer is cut, and asking again is not for free. */
+/* The client has received a part: the answer is cut, and a retry is not free. */
 static bool chat_result_cut(struct failure *failure)
 {
     if (failure->status.code == DEADLINE_EXCEEDED)

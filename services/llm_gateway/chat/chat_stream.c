@@ -84,7 +84,7 @@ void chat_stream_open(struct chat *chat)
     chat->pipeline.transfer.response_max = chat->pipeline.gateway->stream_max;
 }
 
-/* An event of SSE counts only with its blank line; the last line of NDJSON needs nothing behind it. */
+/* An SSE event needs its blank line; the last line of NDJSON needs no terminator. */
 void chat_stream_close(struct chat *chat)
 {
     if (!chat->reads_lines) {

@@ -171,7 +171,7 @@ static bool check_tools(const Renga__V1__ChatRequest *request, struct status *st
     return check_tool_choice(request, st);
 }
 
-/* ---- who asks ---------------------------------------------------------------------------------------------------- */
+/* ---- the caller -------------------------------------------------------------------------------------------------- */
 
 bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st)
 {

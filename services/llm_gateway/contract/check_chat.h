@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* False with INVALID_ARGUMENT that names the field, "messages[2].role", and what would be right. */
+/* False with INVALID_ARGUMENT that names the field, "messages[2].role", and a valid value. */
 bool check_chat_request(const Renga__V1__ChatRequest *request, struct status *st);
 
 /* 1 to 64 bytes of A-Z, a-z, 0-9, "_" and "-". */

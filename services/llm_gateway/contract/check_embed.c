@@ -9,7 +9,7 @@
 
 static const struct place HERE;
 
-/* How long their vectors are where nothing else is asked for. */
+/* Default lengths of their vectors. */
 static const struct {
     const char *model;
     int32_t dimensions;

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False with INVALID_ARGUMENT that names the field, "inputs[3]", and what would be right. */
+/* False with INVALID_ARGUMENT that names the field, "inputs[3]", and a valid value. */
 bool check_embed_request(const Renga__V1__EmbedRequest *request, struct status *st);
 
-/* Whether the vectors fit an answer, before they are paid for. `model` is the upstream's name; `dimensions` how long
- * its vectors are, 0 where that is not configured. Where nobody knows, the answer will show. */
+/* Whether the vectors fit an answer, before they are paid for. `model` is the upstream's name; `dimensions` is the
+ * length of its vectors, 0 if it is not configured. With an unknown length, the answer decides. */
 bool check_embed_size(const Renga__V1__EmbedRequest *request, const char *model, int32_t dimensions, struct status *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* The conversation: who may say what, and that each tool call is answered. */
+/* The conversation: the roles' permitted fields, and an answer for each tool call. */
 #include "check_priv.h"
 
 #include <string.h>
@@ -35,11 +35,11 @@ static bool check_messages_call(const Renga__V1__ChatMessage *turn, size_t index
     for (size_t other = 0; other < k; other++)
         if (strcmp(turn->tool_calls[other]->id, call->id) == 0)
             return wrong(st, &place, "id", "is that of tool_calls[%zu] too; ids must differ", other);
-    /* Not checked to be JSON: a model may write anything, and must be able to see again what it wrote. */
+    /* Not checked to be JSON: a model may write any text, and must get that text back. */
     return fits(st, &place, "arguments_json", call->arguments_json, ARGUMENTS_MAX);
 }
 
-/* What only an assistant may say. */
+/* Fields that only an assistant may have. */
 static bool check_assistant(const Renga__V1__ChatMessage *turn, const struct place *place, struct status *st)
 {
     if (turn->n_tool_calls > CALLS_MAX)
@@ -65,7 +65,7 @@ static bool check_no_assistant(const Renga__V1__ChatMessage *turn, const struct 
         return wrong(st, place, "reasoning", "%s", only);
     if (turn->reasoning_signature[0])
         return wrong(st, place, "reasoning_signature", "%s", only);
-    /* A tool may have nothing to say. */
+    /* The result of a tool may be empty. */
     if (!turn->content[0] && turn->role != RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
         return wrong(st, place, "content", "is empty; say something or leave the turn out");
     return true;

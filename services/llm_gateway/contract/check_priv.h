@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* A field by its path: "messages[%zu].%s" and its relatives take shape only when something is wrong with it. */
+/* A field by its path: "messages[%zu].%s" and other paths are formatted only for an error. */
 struct place {
     const char *list; /* NULL: the field stands in the request itself */
     size_t index;
@@ -20,7 +20,7 @@ bool wrong(struct status *st, const struct place *place, const char *field, cons
 /* At most `max` bytes. */
 bool fits(struct status *st, const struct place *place, const char *field, const char *text, size_t max);
 
-/* One JSON object, whatever is in it. */
+/* One JSON object with any content. */
 bool is_json_object(struct status *st, const struct place *place, const char *field, const char *json);
 
 /* Fields that every request has. */

@@ -13,7 +13,7 @@
 #define SUBJECT_MAX      128 /* as QuotaFailure says; so the next */
 #define DESCRIPTION_MAX  512
 #define TYPE_URL(name)   "type.googleapis.com/" name
-#define UNCONST(pointer) ((char *)(uintptr_t)(pointer)) /* protobuf-c knows no const, and changes nothing */
+#define UNCONST(pointer) ((char *)(uintptr_t)(pointer)) /* protobuf-c has no const in its structs, and only reads */
 
 static void failure_add(struct rpc_call *call, const char *type_url, const ProtobufCMessage *message)
 {

@@ -1,4 +1,4 @@
-/* Why a call failed: a status, and what a client may read about it in the details of that status. */
+/* The failure of a call: a status, and the details of that status for the client. */
 #ifndef RENGA_LLM_GATEWAY_FAILURE_H
 #define RENGA_LLM_GATEWAY_FAILURE_H
 
@@ -11,22 +11,23 @@
 
 struct rpc_call;
 
-#define FAILURE_QUOTA    "INSUFFICIENT_QUOTA"      /* the gateway's account with the provider is empty */
-#define FAILURE_CONTEXT  "CONTEXT_LENGTH_EXCEEDED" /* the question is longer than the model's context */
-#define FAILURE_NO_MODEL "NO_MODEL" /* only the extractive provider is there, which writes no such answer */
+#define FAILURE_QUOTA   "INSUFFICIENT_QUOTA"      /* the gateway's account with the provider is empty */
+#define FAILURE_CONTEXT "CONTEXT_LENGTH_EXCEEDED" /* the question is longer than the model's context */
+#define FAILURE_NO_MODEL                                                                                               \
+    "NO_MODEL" /* only the extractive provider is configured, which does not write this kind of answer */
 
-/* All zero means none. */
+/* All zero: no failure. */
 struct failure {
     struct status status;
-    const char *reason;  /* google.rpc.ErrorInfo: one of FAILURE_…; NULL: none. A constant */
-    const char *limit;   /* google.rpc.QuotaFailure: "client/tokens_per_minute", as admission says; NULL: none */
-    const char *limited; /* whose limit: the name of the client or tenant; NULL: nobody's */
-    const char *problem; /* renga.v1.InvalidOutput: what is wrong with the answer; NULL: none. In the call's arena */
+    const char *reason;  /* google.rpc.ErrorInfo: one of FAILURE_…; may be NULL. A constant */
+    const char *limit;   /* google.rpc.QuotaFailure: admission's "client/tokens_per_minute"; may be NULL */
+    const char *limited; /* the client or tenant that has this limit, by name; may be NULL */
+    const char *problem; /* renga.v1.InvalidOutput: the error in the answer; may be NULL. In the call's arena */
     const char *raw_text;
     size_t raw_size;
     bool mendable;                 /* the model may do better when it is shown the problem */
-    bool ours;                     /* no deployment's fault, and none would do better */
-    const Renga__V1__Usage *usage; /* what was spent all the same; NULL: nothing */
+    bool ours;                     /* caused by the gateway; another deployment would fail as well */
+    const Renga__V1__Usage *usage; /* usage in spite of the failure; may be NULL */
 };
 
 /* Whether the reason is an empty account. */

@@ -129,7 +129,7 @@ static const struct pipeline_kind embed_kind = {
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-/* NULL with `st` filled where the request is not to be sent. */
+/* NULL with `st` filled: the request is not sent. */
 static const struct route *embed_admit(const struct gateway *gateway, const Renga__V1__EmbedRequest *request,
                                        struct status *st)
 {

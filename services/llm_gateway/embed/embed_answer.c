@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of an answer as JSON: the numbers, and what stands around each vector and around them all. */
+/* JSON values of an answer: the numbers, and the fields around each vector and around the list. */
 #define VALUES_MAX (EMBED_NUMBERS_MAX + 32 * EMBED_INPUTS_MAX + 4096)
 
 /* Bytes of UTF-8 to a token: within a fifth for English and Japanese alike. */
@@ -34,7 +34,7 @@ static void embed_answer_read_root(struct embed_answer *answer, struct json_pull
         read(answer, in, failure);
 }
 
-/* What is left: whether all of the text is what it should be. */
+/* The final check of the whole text. */
 static bool embed_answer_judge(const struct embed_answer *answer, const struct json_pull *in, bool good,
                                struct failure *failure)
 {
@@ -72,7 +72,7 @@ bool embed_answer_read(struct embed_answer *answer, const char *body, size_t siz
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Where the length was not known before, only the answer shows that it was too much to ask. */
+/* If the vectors' length was not known before, only the answer shows that it is too large. */
 static bool embed_answer_too_many(const struct embed_answer *answer, struct failure *failure)
 {
     return fail_field(&failure->status, "inputs",

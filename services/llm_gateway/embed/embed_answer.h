@@ -1,9 +1,9 @@
-/* The vectors of an answer, in one shape over all providers, and what they cost.
+/* The vectors of an answer, in one form for all providers, and their usage.
  *
  *      embed_answer_read        goes through the text, which must be JSON and an object
- *      embed_answer_vector      one vector, in whatever order they come
- *      embed_answer_usage       what it cost
- *      embed_answer_conclude    the judgement: each text has its vector, or a failure
+ *      embed_answer_vector      one vector, in the order of arrival
+ *      embed_answer_usage       the usage
+ *      embed_answer_conclude    the verdict:  each text has its vector, or a failure
  *
  * All memory is the call's arena: 4 bytes a number. */
 #ifndef RENGA_LLM_GATEWAY_EMBED_ANSWER_H
@@ -24,7 +24,7 @@
 #define EMBED_NUMBERS_MAX 1000000 /* of all vectors of an answer */
 #define EMBED_MODEL_MAX   128     /* bytes, AnsweredBy.model */
 
-/* What is to be asked. The request has been checked (check_embed.h). */
+/* An embedding request for one model. The request has been checked (contract/check_embed.h). */
 struct embed_question {
     const Renga__V1__EmbedRequest *request;
     const char *model;      /* as the upstream calls it */
@@ -40,29 +40,29 @@ struct embed_answer {
     size_t dimensions;                /* of every vector; 0 before the first */
     char model[EMBED_MODEL_MAX + 1];
     Renga__V1__Usage usage;
-    bool spent; /* the provider has said what it cost */
+    bool spent; /* the provider has sent the usage */
 };
 
-/* False where the arena is out. */
+/* False if the arena is exhausted. */
 bool embed_answer_init(struct embed_answer *answer, struct arena *arena, const Renga__V1__EmbedRequest *request);
 
-/* Gives `read` each field of the text, to take its value or leave it. What is not as the API has it is noted as wrong
- * (json_pull_wrong); of failures the first counts. */
+/* Passes each field of the text to `read`, which takes its value or leaves it. An unexpected form is marked as wrong
+ * (json_pull_wrong); the first failure counts. */
 typedef void embed_read_field(struct embed_answer *answer, struct json_pull *in, struct failure *failure);
 bool embed_answer_read(struct embed_answer *answer, const char *body, size_t size, embed_read_field *read,
                        struct failure *failure);
 
-/* It is that of the text of this index. One without numbers is none, for a reason that was noted. */
+/* The vector of the text with this index. A vector without numbers is skipped; its failure is recorded. */
 void embed_answer_vector(struct embed_answer *answer, int64_t index, const struct vector *vector,
                          struct failure *failure);
 
 /* Takes the next value as the provider's name of the model. */
 void embed_answer_name(struct embed_answer *answer, struct json_pull *in);
 
-/* Takes the next value as the count of what was read. One that cannot be read is as good as none. */
+/* Reads the next value as the count of input tokens. An unreadable count is ignored. */
 void embed_answer_count(struct embed_answer *answer, struct json_pull *in);
 
-/* What it cost: as it was counted, or an estimate. A count of 0 is that of a server that does not count. */
+/* The usage: the provider's counts, or an estimate. A count of 0 means that the server does not count. */
 const Renga__V1__Usage *embed_answer_usage(struct embed_answer *answer);
 
 bool embed_answer_conclude(struct embed_answer *answer, struct failure *failure);

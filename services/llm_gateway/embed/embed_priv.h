@@ -11,13 +11,13 @@ struct embed {
     Renga__V1__EmbedResponse_Closure reply;
     struct embed_answer answer; /* of the request under way */
     Renga__V1__AnsweredBy answered_by;
-    Renga__V1__EmbedResponse *again; /* the answer that was given before; NULL: none */
+    Renga__V1__EmbedResponse *again; /* the cached answer; NULL: not from the cache */
 };
 
 /* How large the answer to a request may become, in bytes; at least `usual`. */
 size_t embed_response_max(const Renga__V1__EmbedRequest *request, size_t usual);
 
-/* What to make of a transfer that has ended: vectors, or a failure. */
+/* The verdict on a finished transfer: vectors, or a failure. */
 bool embed_read_result(struct pipeline *pipeline);
 
 #endif

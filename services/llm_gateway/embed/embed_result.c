@@ -1,4 +1,4 @@
-/* What comes back. The judgement reads top to bottom: HTTP, then the transport, then the answer. */
+/* The verdict on a transfer. It reads top to bottom: HTTP, then the transport, then the answer. */
 #include "embed_priv.h"
 
 #include "pipeline/pipeline_result.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NUMBER_TEXT_MAX   32 /* bytes of a number with what stands between two: "-0.012345678901234567,\n" and indent */
+#define NUMBER_TEXT_MAX   32 /* bytes of a number with its separator: "-0.012345678901234567,\n" and indent */
 #define VECTOR_AROUND_MAX 256
 #define ANSWER_AROUND_MAX ((size_t)64 << 10)
 
@@ -23,7 +23,7 @@ size_t embed_response_max(const Renga__V1__EmbedRequest *request, size_t usual)
     return most > usual ? most : usual;
 }
 
-/* Providers' errors are read as those of chat, where what is too long is the conversation. */
+/* Errors are read as those of chat, in which the conversation is too long; here it is the inputs. */
 static void name_inputs(struct status *st)
 {
     const struct status told = *st;
@@ -31,7 +31,7 @@ static void name_inputs(struct status *st)
         fail_field(st, "inputs", "%s", told.text + strlen("messages: "));
 }
 
-/* The caller's fault only where nobody knew how long the vectors would be. */
+/* The caller's fault only if the length of the vectors was unknown. */
 static bool embed_result_too_large(const struct embed_answer *answer, const struct transfer *transfer,
                                    struct status *st)
 {

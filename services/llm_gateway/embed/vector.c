@@ -42,8 +42,8 @@ static bool read_numbers(struct vector *vector, struct json_pull *in, struct are
 
 /* ---- base64 ------------------------------------------------------------------------------------------------------ */
 
-/* EVP_DecodeBlock takes a '=' anywhere for an A, and blanks at both ends for nothing: what it is given is looked at
- * before. `text` ends in a byte that is not of base64. NULL, or what is wrong with it. */
+/* EVP_DecodeBlock reads '=' as A in every position, and skips blanks at both ends: its input is checked before.
+ * `text` ends in a byte outside of base64. Returns NULL, or the fault. */
 static const char *find_fault(const char *text, size_t size, size_t *padding)
 {
     size_t plain = strspn(text, BASE64);

@@ -15,8 +15,8 @@ struct vector {
     size_t count;
 };
 
-/* Takes the next value of the text, in whichever of the two forms it is. False where it is wrong, which is noted, or
- * where the arena is exhausted. */
+/* Reads the next value of the text, in either form. False: it is wrong, which is recorded, or the arena is
+ * exhausted. */
 bool vector_pull(struct vector *vector, struct json_pull *in, struct arena *arena);
 
 #endif

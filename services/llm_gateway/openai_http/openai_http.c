@@ -21,7 +21,7 @@
 #define BODY_WEIGHT   2                       /* the message that the call keeps, and the JSON for the upstream */
 #define OUT_MAX       ((size_t)16 << 20)      /* bytes written at once */
 #define LINGER_MS     5000                    /* for the gateway to give a slow reader up before the server does */
-#define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* where rpc.call_max sets none */
+#define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* if rpc.call_max is not set */
 #define SERVICE       "renga.v1.LlmGateway/"
 #define JSON_TYPE     "application/json"
 #define FORWARDED     "renga-forwarded-bin" /* rpc/forwarded.h */
@@ -34,7 +34,7 @@ static void name_request(struct http_request *request)
     http_reply_header(request, "x-request-id", id);
 }
 
-/* ---- who asks ---------------------------------------------------------------------------------------------------- */
+/* ---- authorization ----------------------------------------------------------------------------------------------- */
 
 const struct rpc_principal *openai_http_authorize(const struct openai_http *openai_http,
                                                   const struct http_request *request, const char *method,
@@ -93,7 +93,7 @@ const struct rpc_principal *openai_http_admit(const struct openai_http *openai_h
     return principal;
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* Forms of a browser, which any page may send, are not JSON. */
 static bool openai_http_is_json(const struct http_request *request)
@@ -216,11 +216,11 @@ void openai_http_reply(struct http_request *request, struct buffer *out)
         openai_http_refuse(request, 500, NULL, "the answer has more than %zu bytes", out->limit);
 }
 
-/* ---- what is served ---------------------------------------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *method, *path;
-    bool prefix; /* also what stands below */
+    bool prefix; /* also all paths below it */
     void (*handle)(struct openai_http *openai_http, struct http_request *request);
 } rows[] = {
     {"POST", "/v1/chat/completions", false, openai_http_chat},
@@ -229,7 +229,7 @@ static const struct {
     {"GET", "/v1/models/", true, openai_http_model},
 };
 
-/* All methods and paths come here, so that whatever is wrong is said in OpenAI's way. */
+/* Handles all methods and paths, so that every error has OpenAI's form. */
 static void openai_http_handle(struct http_request *request, void *data)
 {
     const char *method = http_request_method(request), *path = http_request_path(request);

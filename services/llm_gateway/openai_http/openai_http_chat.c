@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define ARENA_MAX   ((size_t)32 << 20) /* what a request takes while it is read: its turns, and schemas as text */
+#define ARENA_MAX   ((size_t)32 << 20) /* memory for reading a request: its messages, and schemas as text */
 #define ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer as JSON: of the largest message, most of it escaped */
 #define STREAM_TYPE "text/event-stream; charset=utf-8"
 
@@ -70,8 +70,7 @@ static void write_out(struct chat_call *chat, const struct buffer *out)
         rpc_client_call_pause(&chat->base.base);
 }
 
-/* The stream comes to a regular end also after an error in it: a reset could overtake the error on its way to the
- * client. What tells a good end is [DONE]. */
+/* After an error the stream still ends regularly: a reset could overtake the error. [DONE] marks a successful end. */
 static void openai_http_chat_stream_ended(struct chat_call *chat)
 {
     struct openai_http *openai_http = chat->base.openai_http;
@@ -130,7 +129,7 @@ static void openai_http_chat_ask(struct openai_http *openai_http, struct http_re
                                      &chat->base.base);
 }
 
-/* The stub has a copy of the request once it was called: what it was read from goes at once. */
+/* The stub copies the request: the parsed body is freed at once. */
 static void openai_http_chat_read_and_ask(struct openai_http *openai_http, struct http_request *request,
                                           const cJSON *root, size_t size)
 {

@@ -1,9 +1,7 @@
 /* POST /v1/embeddings. */
 #include "openai_http_priv.h"
 
-#define ARENA_MAX                                                                                                      \
-    ((size_t)1 << 20) /* what a request takes while it is read: places of 2,048 texts, which it borrows                \
-                       */
+#define ARENA_MAX ((size_t)1 << 20) /* memory for reading a request: pointers to 2,048 texts, which it borrows \ */
 
 struct embed_call {
     struct openai_http_call base; /* first */
@@ -42,7 +40,7 @@ static void openai_http_embed_ask(struct openai_http *openai_http, struct http_r
     renga__v1__llm_gateway__embed(openai_http->stub, &texts->request, openai_http_embed_answered, &embed->base.base);
 }
 
-/* The stub has a copy of the request once it was called: what it was read from goes at once. */
+/* The stub copies the request: the parsed body is freed at once. */
 static void openai_http_embed_read_and_ask(struct openai_http *openai_http, struct http_request *request,
                                            const cJSON *root, size_t size)
 {

@@ -53,7 +53,7 @@ static void openai_http_embed_read_input(struct reader *reader, const cJSON *val
             return;
         }
         openai_http_embed_read_text(reader, text);
-        if (first == value) /* one text, whose neighbours are other fields */
+        if (first == value) /* a single text; its neighbours are other fields */
             return;
     }
 }

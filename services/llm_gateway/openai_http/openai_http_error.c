@@ -1,7 +1,7 @@
-/* Failures as OpenAI's clients know them: https://platform.openai.com/docs/guides/error-codes
+/* Failures in OpenAI's format: https://platform.openai.com/docs/guides/error-codes
  *
- * The gateway has done the retries that make sense. A client of OpenAI's repeats 408, 409, 429 and 5xx by itself unless
- * x-should-retry says no, which it does wherever asking again would only be paid again. */
+ * The gateway has done all sensible retries. A client of OpenAI's retries 408, 409, 429 and 5xx by itself unless
+ * x-should-retry is false; it is false if a retry would only cost again. */
 #include "openai_http_priv.h"
 
 #include "base/text.h"
@@ -31,7 +31,7 @@ static const struct {
     [ALREADY_EXISTS] = {0, INVALID, "already_exists", true},
     [PERMISSION_DENIED] = {0, INVALID, "permission_denied", true},
     [RESOURCE_EXHAUSTED] = {0, "requests", "rate_limit_exceeded", false},
-    /* Something of the gateway's own is not set up: no fault of the client, and not sanitized by asking again. */
+    /* A missing configuration of the gateway: not the client's error, and a retry does not help. */
     [FAILED_PRECONDITION] = {500, SERVER_ERROR, "failed_precondition", true},
     [ABORTED] = {0, INVALID, "aborted", false},
     [OUT_OF_RANGE] = {0, INVALID, "out_of_range", true},

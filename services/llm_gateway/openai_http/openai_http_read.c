@@ -1,8 +1,8 @@
 /* The body of POST /v1/chat/completions: https://platform.openai.com/docs/api-reference/chat/create
  *
- * One row a field. What the gateway has is read; what would change the answer and cannot be had is refused by name;
- * what only concerns the provider's house (storing, tiers, hints for its caches) is passed over. A null is as if the
- * field were not there. */
+ * One row for each field. Supported fields are read. An unsupported field that would change the answer is refused by
+ * name. Fields that only concern the provider's operation (storing, tiers, cache hints) are ignored. A null counts
+ * as an absent field. */
 #include "openai_http_priv.h"
 
 #include "base/nearest.h"
@@ -158,7 +158,7 @@ static void read_stream_options(struct openai_http_reader *reader, const cJSON *
     reader->question->include_usage = json_boolean_or(&reader->in, options, "include_usage", false);
 }
 
-/* ---- on whose behalf --------------------------------------------------------------------------------------------- */
+/* ---- the caller -------------------------------------------------------------------------------------------------- */
 
 /* A label is for finding a call again: a value that is too long is cut, not refused. */
 static void add_label(struct openai_http_reader *reader, const char *key, const char *value)
@@ -191,7 +191,7 @@ static void read_metadata(struct openai_http_reader *reader, const cJSON *value)
         add_label(reader, item->string, json_string(&reader->in, metadata, item->string));
 }
 
-/* ---- what is not had --------------------------------------------------------------------------------------------- */
+/* ---- unsupported fields ------------------------------------------------------------------------------------------ */
 
 static void pass_over(struct openai_http_reader *reader, const cJSON *value) {}
 
@@ -207,7 +207,7 @@ static void only_one(struct openai_http_reader *reader, const cJSON *value)
                                 "must be 1: this gateway gives one answer a request");
 }
 
-/* false, 0, [] and {} ask for nothing. */
+/* Accepts false, 0, [] and {}: they request no feature. */
 static void only_nothing(struct openai_http_reader *reader, const cJSON *value)
 {
     bool empty = (cJSON_IsArray(value) || cJSON_IsObject(value)) && !value->child;

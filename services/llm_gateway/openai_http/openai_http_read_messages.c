@@ -1,6 +1,6 @@
-/* The conversation. Only text is carried: text parts are joined, images, audio and files are refused. What a client
- * sends back of an answer of ours (reasoning, its seal) is taken again; what SDKs add to it (parsed, annotations) is
- * passed over. */
+/* The conversation. Only text is supported: text parts are joined; images, audio and files are refused. Fields of
+ * our own answers (reasoning, its signature) are read when a client sends them back; fields that SDKs add (parsed,
+ * annotations) are ignored. */
 #include "openai_http_priv.h"
 #include "words/no_results.h"
 
@@ -115,7 +115,7 @@ static void openai_http_read_messages_read_turn(struct openai_http_reader *reade
         [USER] = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER,     [ASSISTANT] = RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT,
         [TOOL] = RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL,
     };
-    json_string(&reader->in, item, "role"); /* says so where it is missing */
+    json_string(&reader->in, item, "role"); /* reports it if it is missing */
     int role = reader->in.failed
                    ? -1
                    : openai_http_read_enum(reader, cJSON_GetObjectItemCaseSensitive(item, "role"), names, ROLES);

@@ -1,7 +1,7 @@
-/* Answers as OpenAI gives them: chat.completion and chat.completion.chunk.
+/* Answers in OpenAI's format: chat.completion and chat.completion.chunk.
  *
- * Beside OpenAI's own fields an answer has reasoning_content (as DeepSeek, vLLM and others name it) and
- * reasoning_signature where a model shows its thinking; both may come back in the next request. */
+ * Beside OpenAI's own fields an answer has reasoning_content (the name that DeepSeek, vLLM and others use) and
+ * reasoning_signature if the model sends its thinking; both may come back in the next request. */
 #include "openai_http_priv.h"
 #include "provider/openai_priv.h"
 
@@ -19,7 +19,7 @@ static const char *finish_word(Renga__V1__FinishReason reason)
         return "tool_calls";
     case RENGA__V1__FINISH_REASON__FINISH_REASON_CONTENT_FILTER:
         return "content_filter";
-    default: /* a refusal, nothing at all and a missing call too: what came tells them apart */
+    default: /* also a refusal, an empty answer and a missing call: the content tells them apart */
         return "stop";
     }
 }
@@ -48,7 +48,7 @@ static void write_usage(struct json_writer *writer, const Renga__V1__Usage *usag
 
 /* ---- whole ------------------------------------------------------------------------------------------------------- */
 
-/* A client of OpenAI's reads JSON from the content, so what was checked stands there. */
+/* OpenAI's clients read JSON from the content, so the checked JSON is the content. */
 static const char *content_of(const Renga__V1__ChatMessage *message, const Renga__V1__ChatFinish *finish)
 {
     if (finish->structured_json[0])
@@ -146,7 +146,7 @@ static void openai_http_write_text(const struct openai_http_stream *stream, cons
     delta_end(&writer, stream, NULL, out);
 }
 
-/* The role comes first. Its content is null where something else than text follows: SDKs keep what it says. */
+/* The role comes first. Its content is null unless text follows: SDKs keep that value. */
 static void write_role(struct openai_http_stream *stream, bool text_follows, struct buffer *out)
 {
     struct json_writer writer;

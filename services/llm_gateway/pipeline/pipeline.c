@@ -49,7 +49,7 @@ void pipeline_init(struct pipeline *pipeline, struct gateway *gateway, struct rp
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* A failure that is only this caller's own: whoever waits asks for himself. */
+/* A failure that concerns only this caller: each waiting call sends a request of its own. */
 static bool pipeline_is_own(const struct pipeline *pipeline)
 {
     bool callers_time = pipeline->failure.status.code == DEADLINE_EXCEEDED && !pipeline_timed_out(pipeline);
@@ -114,7 +114,7 @@ static void pipeline_caller_left(struct rpc_call *call, void *data)
 
 /* ---- a place ----------------------------------------------------------------------------------------------------- */
 
-/* Before anything is answered: a stream's first piece takes the metadata with it. */
+/* Before the first answer bytes: the metadata goes with a stream's first chunk. */
 static void send_rate_limits(struct pipeline *pipeline)
 {
     struct admission_rate_limits rate_limits;
@@ -126,7 +126,7 @@ static void send_rate_limits(struct pipeline *pipeline)
         rpc_call_add_initial(pipeline->call, headers[i].name, headers[i].value, strlen(headers[i].value));
 }
 
-/* As RetryInfo says it, for those who read headers. */
+/* RetryInfo as a header, for clients that read headers. */
 static void tell_hint(struct pipeline *pipeline, int32_t retry_after_ms)
 {
     char text[16];
@@ -154,8 +154,8 @@ static void enter_admission(struct pipeline *pipeline, struct admission *admissi
         ticket->admitted(ticket);
 }
 
-/* Who waits for what a model's deployments bound waits in turn with the other clients; were the deployments asked again
- * and again instead, whoever asks most would be served most. */
+/* Waiters for a limited model are served in turn with the other clients. If they polled the deployments, the client
+ * that polls most would be served most. */
 static void enter_behind(struct pipeline *pipeline, struct admission *admission, struct pipeline_slot **own,
                          void (*admitted)(struct ticket *ticket))
 {
@@ -252,7 +252,7 @@ static void pipeline_enter(struct pipeline *pipeline)
     enter_admission(pipeline, pipeline->gateway->shared->admission, ticket);
 }
 
-/* ---- what was answered before ------------------------------------------------------------------------------------ */
+/* ---- cached answers ---------------------------------------------------------------------------------------------- */
 
 static bool reads_cache(const struct pipeline *pipeline)
 {
@@ -269,7 +269,7 @@ bool pipeline_uses_cache(const struct pipeline *pipeline)
     return pipeline->idempotency_key[0] || reads_cache(pipeline) || writes_cache(pipeline);
 }
 
-/* Somebody else has paid for it. */
+/* The answer costs no more: another call has paid for it. */
 static void pipeline_answer_again(struct pipeline *pipeline, Renga__V1__CacheUse use)
 {
     struct response_cache_query *query = pipeline->query;

@@ -12,7 +12,7 @@ static bool pipeline_content_is_wanted(const struct pipeline *pipeline)
     return pipeline->gateway->logs_content && pipeline->kind->write_content;
 }
 
-/* False where there is nothing to tell. */
+/* False: no content. */
 static bool pipeline_content_write(struct pipeline *pipeline, bool answer, size_t budget, struct buffer *out)
 {
     struct json_writer writer;

@@ -7,30 +7,29 @@
 #include "routing/deployment.h"
 #include "routing/route.h"
 
-/* pipeline.c: the one end, whatever led to it. `good` is an answer, else pipeline->failure says why there is none. */
+/* pipeline.c: the only end of a call. `good`: there is an answer; otherwise pipeline->failure has the reason. */
 void pipeline_end(struct pipeline *pipeline, bool good);
 void pipeline_move(struct pipeline *pipeline, enum pipeline_state state);
 
-/* pipeline_upstream.c: asks a deployment, and others after it as far as the policy goes; ends with pipeline_end. */
+/* pipeline_upstream.c: calls a deployment, then others as the policy allows; ends with pipeline_end. */
 void pipeline_route(struct pipeline *pipeline);
 void pipeline_release_turn(struct pipeline *pipeline);
-/* pipeline_read.c: the answer is read, perhaps by a worker thread; `was_read` runs in the loop, perhaps at once.
- * `here`: a provider in this process is asked first, after a `before` that failed; else the transfer has just finished.
- */
+/* pipeline_read.c: reads the answer, possibly in a worker thread. `was_read` runs in the loop, possibly at once.
+ * `here`: a local provider runs first, after a request that failed with `before`; otherwise the transfer has just
+ * finished. */
 void pipeline_read(struct pipeline *pipeline, const struct failure *before, bool here,
                    void (*was_read)(struct pipeline *pipeline, bool good));
-/* The reading has no waiting request any more; it still ends. */
+/* Detaches the reading from the request; the reading still ends. */
 void pipeline_read_cancel(struct pipeline *pipeline);
 /* The rest of the caller's time or of llm_gateway.timeout, the shorter one, in milliseconds. */
 int64_t pipeline_remaining_ms(const struct pipeline *pipeline);
 
-/* pipeline_record_usage.c: what the whole of it used goes to the limits, the accounts and the metrics. Before the
- * reply. */
+/* pipeline_usage.c: writes the call's total use to the limits, the ledger and the metrics. Before the reply. */
 void pipeline_record_usage(struct pipeline *pipeline, bool good);
 void pipeline_record_cached(struct pipeline *pipeline);
-/* What it will cost, for the limits: of the first target. */
+/* Estimated cost, for the limits: of the first target. */
 int64_t pipeline_estimated_micros(const struct pipeline *pipeline);
-/* What a request of the last attempt used is added up, with its price. */
+/* Adds the usage of the last attempt, with its price. */
 void pipeline_add_usage(struct pipeline *pipeline);
 
 #endif

@@ -1,4 +1,4 @@
-/* What became of a request, as far as it is the same for all that is asked: the caller, HTTP, the transport. */
+/* The outcome of a request that all operations share: the caller, HTTP, the transport. */
 #include "pipeline_result.h"
 
 #include "base/clock.h"
@@ -47,7 +47,7 @@ bool pipeline_timed_out(const struct pipeline *pipeline)
            pipeline->failure.status.code == DEADLINE_EXCEEDED;
 }
 
-/* Nothing but the caller's own deadline may look like it. */
+/* Only the caller's own deadline may be reported as DEADLINE_EXCEEDED. */
 bool pipeline_fail_transport(struct pipeline *pipeline)
 {
     const struct transfer *transfer = &pipeline->transfer;

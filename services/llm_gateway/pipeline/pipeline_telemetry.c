@@ -123,7 +123,7 @@ static struct route_series *pipeline_telemetry_series_of(struct pipeline_metrics
     series = *place = malloc(size);
     if (!series)
         fatal("llm_gateway.memory", "no memory for the metrics of a model");
-    memset(series, 0xFF, size); /* NONE everywhere */
+    memset(series, 0xFF, size); /* no series has been looked up yet */
     series->duration =
         metrics_series(own->families[DURATION], (const char *[]){route->name, pipeline->kind->operation});
     series->first_token = metrics_series(own->families[FIRST_TOKEN], (const char *[]){route->name});

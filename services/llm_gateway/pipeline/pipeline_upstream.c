@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define BODY_MAX      ((size_t)32 << 20) /* a request of 4 MiB, most of it escaped */
-#define BUSY_AGAIN_MS 20                 /* a deployment whose places are all taken is looked at again after this */
+#define BUSY_AGAIN_MS 20                 /* a deployment without a free slot is tried again after this */
 #define BUSY_HINT_MS  500                /* ... and the caller may look again after this */
 #define UNCONST(text) ((char *)(uintptr_t)(text))
 
@@ -141,7 +141,7 @@ void pipeline_answered_by(const struct pipeline *pipeline, Renga__V1__AnsweredBy
     by->model = UNCONST(model[0] ? model : pipeline->target->model);
 }
 
-/* ---- what is told of it ------------------------------------------------------------------------------------------ */
+/* ---- report of attempts ------------------------------------------------------------------------------------------ */
 
 static const char *sent_id(const struct transfer *transfer)
 {
@@ -220,7 +220,7 @@ static void pipeline_upstream_rest(struct pipeline *pipeline, int64_t wait_ms)
     loop_arm_after(rpc_call_loop(pipeline->call), &pipeline->rest, wait_ms);
 }
 
-/* What the last one said tells more than that nobody is left. */
+/* The last failure tells more than "no deployment is left". */
 static void say_who_rests(struct pipeline *pipeline)
 {
     const struct choice *choice = &pipeline->choice;
@@ -286,9 +286,7 @@ static size_t requests_left(const struct pipeline *pipeline)
     return pipeline->attempt_count < most ? most - pipeline->attempt_count : 0;
 }
 
-/* The rank after the present one that has somebody to ask in this process, and whether it is the very next one. 0:
- * none.
- */
+/* The next rank with a usable target in this process, and whether it directly follows. 0: no rank. */
 static unsigned rank_here(const struct pipeline *pipeline, bool *next)
 {
     unsigned first = 0;
@@ -304,8 +302,8 @@ static unsigned rank_here(const struct pipeline *pipeline, bool *next)
     return 0;
 }
 
-/* A retry costs of the caller's budget and of ours, so that a sick upstream is not hammered; whoever stands in within
- * this process costs nothing, and is there when they are used up. */
+/* A retry draws on the caller's budget and on the gateway's, which protects a failing upstream. A fallback inside
+ * this process is free, and works when the budgets are used up. */
 static bool may_try_again(struct pipeline *pipeline, enum retry_step *step)
 {
     bool next = false;

@@ -1,4 +1,4 @@
-/* What a call used, and where that is written down: the limits it was let in by, the accounts, the metrics. */
+/* The usage of a call: reported to the limits that admitted it, the ledger and the metrics. */
 #include "pipeline_priv.h"
 
 #include "base/clock.h"

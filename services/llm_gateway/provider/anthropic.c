@@ -26,8 +26,8 @@ static const struct answer_word stop_words[] = {
     {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
 
-/* Cached tokens are counted beside input_tokens here, within it in the contract. Counts are cumulative; what an event
- * does not repeat stays. `last`: the output's count is more than its first token's. */
+/* Anthropic counts cached tokens beside input_tokens; the contract counts them within it. Counts are cumulative; a
+ * count that an event does not repeat stays. `last`: the output's count is more than its first token's. */
 static void anthropic_read_usage(struct answer *answer, const cJSON *root, bool last)
 {
     struct status ignored = {0};
@@ -189,7 +189,7 @@ static const struct {
     {"message_delta", message_changes},  {"message_stop", message_stops},       {"error", error_came},
 };
 
-/* The type stands in the data too, where it is sure to be; one that is not known is passed over, as the API wants. */
+/* The data always repeats the type. As the API demands, an unknown type is skipped. */
 static bool anthropic_read_root(struct answer *answer, const cJSON *root, bool whole, struct failure *failure)
 {
     struct status st = {0};
@@ -235,7 +235,7 @@ static bool anthropic_read_chat(struct answer *answer, const char *body, size_t 
 
 #define TEXTS_INLINE 2048 /* bytes */
 
-/* What an event adds to the text, the thinking or a tool's input. */
+/* The text, thinking or tool input that an event adds. */
 struct piece {
     const char *type, *part_type, *text, *thinking, *input;
     int64_t index;
@@ -268,7 +268,7 @@ static void read_piece(struct json_pull *in, struct piece *found)
     }
 }
 
-/* The event that comes for every token, without a tree. False where it is another, or anything is odd about it. */
+/* Parses the event of a single token without a tree. False: another event, or an unexpected form. */
 static bool read_more(struct answer *answer, const struct sse_event *event, struct failure *failure, bool *good)
 {
     char storage[TEXTS_INLINE];

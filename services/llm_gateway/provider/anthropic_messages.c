@@ -30,7 +30,7 @@ static void write_id(const char *key, const char *id, struct json_writer *writer
     json_write_text(writer, key, clean, length);
 }
 
-/* The API takes nothing but an object; a model may have written anything, and is to see it again. */
+/* The API accepts only an object. A model may have written other text; it gets that text back. */
 static void anthropic_messages_write_input(const char *arguments, struct json_writer *writer)
 {
     struct status ignored = {0};

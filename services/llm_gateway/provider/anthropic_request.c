@@ -12,8 +12,8 @@ static bool anthropic_request_takes(const struct chat_question *question, enum p
 
 /* ---- thinking ---------------------------------------------------------------------------------------------------- */
 
-/* While tools are being answered, the API wants the assistant's own thinking back with its seal: where that was not
- * kept (or another provider called the tools), it cannot think on. */
+/* With tool results, the API requires the assistant's own thinking with its signature. If the thinking was not
+ * stored, or another provider called the tools, thinking is switched off. */
 static bool may_think(const Renga__V1__ChatRequest *request)
 {
     const Renga__V1__ChatMessage *last = request->messages[request->n_messages - 1];
@@ -97,7 +97,7 @@ static void anthropic_request_write_stops(const Renga__V1__ChatRequest *request,
     json_write_end(writer);
 }
 
-/* "Any JSON object" is nothing this API can be told; the gateway checks the answer all the same. */
+/* This API has no format for "any JSON object"; the gateway checks the answer in any case. */
 static void write_output(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__ChatRequest *request = question->request;

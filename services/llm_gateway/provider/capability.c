@@ -7,8 +7,8 @@
 #define SAMPLING         PARAMETER_SAMPLING
 #define PENALTIES        PARAMETER_PENALTIES
 
-/* The first pattern that fits counts; each begins with a small letter. Models that are not here are asked with
- * everything, and tell. */
+/* The first matching pattern counts; each begins with a small letter. A model that is not listed gets all
+ * parameters, and its errors tell. */
 static const struct {
     const char *pattern;
     struct capability capability;
@@ -52,7 +52,7 @@ static const struct {
                             "The provider cannot be told whether tools may be called in parallel."},
 };
 
-/* A refusal of having it at all, in the words of those who refuse. */
+/* Whether the text refuses the parameter itself, by the phrases that upstreams use. */
 static bool says_unsupported(const char *body, size_t size)
 {
     static const char *const words[] = {"unsupported", "Unsupported",       "not support", "deprecated",
@@ -74,7 +74,7 @@ enum parameter capability_refused(const char *field, const char *body, size_t si
     return PARAMETERS;
 }
 
-/* ---- what an answer says about it -------------------------------------------------------------------------------- */
+/* ---- report in an answer ----------------------------------------------------------------------------------------- */
 
 uint32_t capability_missed(const Renga__V1__ChatRequest *request, uint32_t refused_parameters)
 {

@@ -1,5 +1,5 @@
-/* Lines of JSON, read as they arrive (application/x-ndjson). Bytes may be split anywhere; blank lines are passed over;
- * this knows nothing of what the lines say. Used like http/sse.h. */
+/* Reads lines of JSON as they arrive (application/x-ndjson). Bytes may be split at any position; blank lines are
+ * skipped; the content of lines is not parsed. Used like http/sse.h. */
 #ifndef RENGA_LLM_GATEWAY_NDJSON_H
 #define RENGA_LLM_GATEWAY_NDJSON_H
 
@@ -14,7 +14,7 @@ struct ndjson {
      */
     bool (*line_came)(void *owner, const char *line, size_t size);
     void *owner;
-    struct buffer line; /* what has come of the line that is being read */
+    struct buffer line; /* the part of the current line received so far */
     size_t line_max;
 };
 
@@ -22,7 +22,8 @@ void ndjson_init(struct ndjson *ndjson, size_t line_max, bool (*line_came)(void 
                  void *owner);
 void ndjson_fini(struct ndjson *ndjson);
 
-/* False where a line passes line_max (RESOURCE_EXHAUSTED in `st`) or line_came said so; then only _fini is left. */
+/* False if a line exceeds line_max (RESOURCE_EXHAUSTED in `st`) or line_came returned false; after that, call only
+ * _fini. */
 bool ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t size, struct status *st);
 
 /* The bytes have come to their proper end: a last line needs no LF. */

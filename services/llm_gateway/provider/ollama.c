@@ -35,7 +35,7 @@ static void ollama_write_call(const Renga__V1__ToolCall *call, struct json_write
     json_write_string(writer, "name", call->name);
     if (arguments[strspn(arguments, " \t\r\n")] == '{' && json_check(arguments, size, NULL, &ignored)) {
         json_write_raw(writer, "arguments", arguments, size);
-    } else { /* anything but an object is refused; the model is to see what it wrote */
+    } else { /* only an object is accepted; the model gets its own text back */
         json_write_object(writer, "arguments");
         if (size)
             json_write_string(writer, "arguments", arguments);
@@ -110,7 +110,7 @@ static void write_options(const struct chat_question *question, struct json_writ
     json_write_end(writer);
 }
 
-/* There is no tool_choice: NONE hides the tools, and whether one that must be called was, is seen in the answer. */
+/* The API has no tool_choice: NONE hides the tools; a required call is checked in the answer. */
 static void ollama_write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
     bool none =
@@ -165,7 +165,7 @@ static void write_chat(const struct chat_question *question, struct json_writer 
     const Renga__V1__ChatRequest *request = question->request;
     json_write_object(writer, NULL);
     json_write_string(writer, "model", question->model);
-    json_write_bool(writer, "stream", question->stream); /* where it is not said, it streams */
+    json_write_bool(writer, "stream", question->stream); /* the default is to stream */
     json_write_array(writer, "messages");
     for (size_t i = 0; i < request->n_messages; i++)
         ollama_write_message(request, i, writer);
@@ -194,7 +194,7 @@ static bool ollama_read_call(struct answer *answer, struct json_reader *in, cons
     };
     if (in->failed)
         return false;
-    if (cJSON_IsString(arguments)) /* of those who took OpenAI's shape over */
+    if (cJSON_IsString(arguments)) /* some servers copied OpenAI's format */
         piece.arguments = arguments->valuestring;
     char *text = cJSON_IsObject(arguments) ? cJSON_PrintUnformatted(arguments) : NULL;
     if (text)
@@ -227,7 +227,7 @@ static const struct answer_word done_reasons[] = {
     {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
 
-/* prompt_eval_count is missing where the whole question was cached. */
+/* prompt_eval_count is missing if the whole prompt was cached. */
 static void ollama_read_end(struct answer *answer, const cJSON *root)
 {
     struct status ignored = {0};
@@ -284,9 +284,9 @@ static bool ollama_read_chat(struct answer *answer, const char *body, size_t siz
 
 #define TEXTS_INLINE 2048 /* bytes */
 
-/* What a line adds to the text or the thinking. */
+/* The text or thinking that a line adds. */
 struct text_line {
-    const char *model, *thinking, *content; /* content: NULL where there is no message */
+    const char *model, *thinking, *content; /* content: NULL without a message */
     bool has_more;                          /* than that */
     bool done;
 };
@@ -323,7 +323,7 @@ static void read_text_line(struct json_pull *in, struct text_line *found)
     }
 }
 
-/* The line that comes for every token, without a tree. False where it is another, or anything is odd about it. */
+/* Parses the line of a single token without a tree. False: another line, or an unexpected form. */
 static bool read_more_text(struct answer *answer, const struct sse_event *event, struct failure *failure, bool *good)
 {
     char storage[TEXTS_INLINE];

@@ -1,5 +1,5 @@
-/* Ollama's embeddings (/api/embed): lists of numbers in the order of the texts. What is longer than the model's context
- * is refused and not cut silently, as a vector of half a text would be found where it does not belong. */
+/* Ollama's embeddings (/api/embed): lists of numbers in the order of the texts. A text longer than the model's
+ * context is refused and not truncated silently: the vector of half a text would match wrong queries. */
 #include "embed/embed_answer.h"
 #include "openai_priv.h"
 

@@ -1,6 +1,6 @@
-/* OpenAI's Chat Completions, and the many that speak it: vLLM, llama.cpp, SGLang, LM Studio, other gateways.
- * Answers are read leniently where the dialects differ (a missing id, an index that is always 0, a field too many) and
- * strictly where an answer could pass for whole that is not. */
+/* OpenAI's Chat Completions, and compatible servers: vLLM, llama.cpp, SGLang, LM Studio, other gateways. Reading is
+ * lenient about dialects (a missing id, an index that is always 0, unknown fields). It is strict whenever an
+ * incomplete answer could pass for a complete one. */
 #include "chat/answer.h"
 #include "http/sse.h"
 #include "openai_priv.h"
@@ -26,7 +26,7 @@ static const struct answer_word finish_words[] = {
     {NULL, RENGA__V1__FINISH_REASON__FINISH_REASON_UNSPECIFIED},
 };
 
-/* ---- what it cost ------------------------------------------------------------------------------------------------ */
+/* ---- usage ------------------------------------------------------------------------------------------------------- */
 
 #define COUNT_MAX (INT64_C(1) << 50)
 enum { NO_COUNT = -1, BAD_COUNT = -2 };
@@ -44,7 +44,7 @@ static int64_t read_count(struct json_pull *in)
     return json_pull_whole(in, &count) && count >= 0 && count <= COUNT_MAX ? count : BAD_COUNT;
 }
 
-/* The one of the details that counts; `there` where there are any. */
+/* Reads one count of the details; sets `there` if the details exist. */
 static int64_t read_detail(struct json_pull *in, const char *name, bool *there)
 {
     struct json_scope details;
@@ -83,7 +83,7 @@ static void openai_read_usage(struct json_pull *in, struct counts *counts)
     }
 }
 
-/* Counts that cannot be read are as good as none: nobody loses an answer over them. */
+/* Unreadable counts are ignored: they do not fail the answer. */
 static void openai_spend(struct answer *answer, const struct counts *counts)
 {
     int64_t cached = counts->has_input_details || counts->cached == BAD_COUNT ? counts->cached : counts->cache_hits;
@@ -94,7 +94,7 @@ static void openai_spend(struct answer *answer, const struct counts *counts)
                          counts->reasoning > 0 ? counts->reasoning : 0);
 }
 
-/* ---- what was said ----------------------------------------------------------------------------------------------- */
+/* ---- content ----------------------------------------------------------------------------------------------------- */
 
 struct call_heard {
     struct call_heard *next;
@@ -107,8 +107,8 @@ struct heard {
     bool is_object, is_error, has_choices, has_choice, has_message;
     const char *id, *model, *finish;
     const char *content, *refusal;
-    /* Thinking is no part of OpenAI's own API: DeepSeek, vLLM and SGLang say reasoning_content, OpenRouter and newer
-     * vLLM reasoning; where both stand they say the same. */
+    /* Thinking is no part of OpenAI's own API. DeepSeek, vLLM and SGLang name it reasoning_content, OpenRouter and
+     * newer vLLM reasoning; if both are present, they are equal. */
     const char *reasoning_content, *reasoning;
     struct call_heard *first_call, **last_call;
     struct counts counts;
@@ -156,7 +156,7 @@ static void read_tool_calls(struct json_pull *in, struct heard *heard)
         read_tool_call(in, heard, calls.index);
 }
 
-/* A message, or what a chunk adds to it. */
+/* A message, or the delta of a chunk. */
 static void openai_read_message(struct json_pull *in, struct heard *heard)
 {
     struct json_scope message;
@@ -198,7 +198,7 @@ static int64_t openai_read_choice(struct json_pull *in, struct heard *heard)
     return index;
 }
 
-/* One answer was asked for: others that come beside it are passed over, whichever chunk they are in. */
+/* One choice was requested: further choices are skipped, in every chunk. */
 static void keep_choice(struct heard *heard, const struct heard *choice)
 {
     heard->has_choice = true;
@@ -256,7 +256,7 @@ static void openai_read_root(struct json_pull *in, struct heard *heard)
         json_pull_wrong(in, "choices", "is missing");
 }
 
-/* ---- what is made of it ------------------------------------------------------------------------------------------ */
+/* ---- answer ------------------------------------------------------------------------------------------------------ */
 
 static bool say_all(struct answer *answer, const struct heard *heard, struct failure *failure)
 {
@@ -298,7 +298,7 @@ static bool take_in(struct answer *answer, const struct heard *heard, bool good,
 }
 
 #define TEXTS_INLINE 2048               /* bytes: an answer of the usual size touches the heap not at all */
-#define TEXTS_BESIDE ((size_t)32 << 20) /* bytes: JSON_VALUES_DEFAULT texts with what they waste, and tool calls */
+#define TEXTS_BESIDE ((size_t)32 << 20) /* bytes: JSON_VALUES_DEFAULT texts with their overhead, and tool calls */
 
 static bool openai_read_json(struct answer *answer, const char *text, size_t size, bool whole, struct failure *failure)
 {

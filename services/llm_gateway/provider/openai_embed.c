@@ -1,6 +1,5 @@
-/* OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings/create
- * A vector comes in base64 or as a list of numbers, whichever was asked for: not every server that is merely compatible
- * knows encoding_format. */
+/* OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings/create A vector is accepted in
+ * base64 and as a list of numbers: some compatible servers do not know encoding_format. */
 #include "embed/embed_answer.h"
 #include "openai_priv.h"
 
@@ -20,7 +19,7 @@ void openai_write_embed(const struct embed_question *question, struct json_write
     json_write_end(writer);
 }
 
-/* Where a server counts no index, the order is that of the texts. */
+/* Without an index, the order is that of the texts. */
 static void read_element(struct embed_answer *answer, struct json_pull *in, struct failure *failure)
 {
     struct vector vector = {0};

@@ -1,5 +1,5 @@
-/* What OpenAI's errors mean: https://platform.openai.com/docs/guides/error-codes. The compatible servers put the same
- * facts elsewhere: {"error": {…}}, {"error": "text"}, {"message": …}, {"detail": …}, or one of them in a list. */
+/* OpenAI's errors: https://platform.openai.com/docs/guides/error-codes. Compatible servers use other forms:
+ * {"error": {…}}, {"error": "text"}, {"message": …}, {"detail": …}, or one of them in a list. */
 #include "contract/failure.h"
 #include "openai_priv.h"
 
@@ -12,7 +12,7 @@
 #define MESSAGE_MAX 384 /* bytes of the provider's message that are kept, so that our own words have capacity too */
 #define WORD_MAX    64
 
-/* As far as it could be read; "" where it was not said. */
+/* The parsed fields of an error; "" for a missing one. */
 struct complaint {
     int number; /* a code that is a number, of servers that repeat the HTTP status there */
     char message[MESSAGE_MAX];
@@ -114,7 +114,7 @@ static enum status_code openai_error_code_of(int http_status, const struct compl
     default:
         if (http_status >= 500)
             return UNAVAILABLE;
-        /* A redirect is not followed: the key would go where it was not meant for. */
+        /* A redirect is not followed: the key would go to another host. */
         return http_status >= 400 ? INVALID_ARGUMENT : FAILED_PRECONDITION;
     }
 }
@@ -156,7 +156,7 @@ static const struct {
     {"reasoning_effort", "reasoning_effort"},
 };
 
-/* "messages.[2].content" and "tools[0].function.parameters" as our request has it; "" where it has no such field. */
+/* "messages.[2].content" and "tools[0].function.parameters" by the names of our request; "" for an unknown field. */
 static void openai_error_field_of(const char *param, char *field, size_t capacity)
 {
     field[0] = '\0';

@@ -28,7 +28,7 @@ bool ollama_read_embed(struct embed_answer *answer, const char *body, size_t siz
 /* openai_error.c */
 void openai_read_error(int http_status, const char *body, size_t size, struct failure *failure);
 
-/* An error object where an answer should be: {"message", "type", "param", "code"}, or just a text. Always false. */
+/* An error object in place of an answer: {"message", "type", "param", "code"}, or just a text. Always false. */
 bool openai_fail_in_band(const cJSON *error, struct failure *failure);
 
 /* The field "tool_calls" of an assistant's turn, in requests and in the answers of openai_http. */

@@ -150,7 +150,7 @@ static void openai_request_write_tool_choice(const Renga__V1__ToolChoice *choice
     json_write_end(writer);
 }
 
-/* Choice and parallelism are refused where there are no tools to choose from. */
+/* The API refuses tool_choice and parallel_tool_calls without tools. */
 static void openai_request_write_tools(const struct chat_question *question, struct json_writer *writer)
 {
     const Renga__V1__ChatRequest *request = question->request;

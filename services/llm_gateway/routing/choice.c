@@ -1,5 +1,5 @@
-/* The choice among the targets of a route. Loads are compared without a lock, and may be a little old; the place itself
- * is checked and taken in one step (endpoint_health_acquire), so that no limit is passed whoever else chooses. */
+/* The choice among the targets of a route. Loads are compared without a lock, and may be slightly old. The slot
+ * itself is checked and taken in one step (endpoint_health_acquire), so concurrent choices exceed no limit. */
 #include "routing/choice.h"
 #include "upstream/endpoint_health_priv.h"
 
@@ -61,7 +61,7 @@ struct load {
     uint64_t outstanding, weight;
 };
 
-/* A model that stands twice in a route shares what is under way there, and so its weights count together. */
+/* A model that stands twice in a route shares its current requests, and so its weights are added. */
 static struct load load_of(const struct route *route, uint32_t set, size_t index)
 {
     uint32_t same = set & targets_of_health(route, endpoint_health_of(route, index));

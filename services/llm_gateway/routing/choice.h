@@ -7,10 +7,10 @@
 struct retry_question;
 struct route;
 
-/* Which target is to be asked, its place taken: of the lowest rank that has one to be asked, the one with the fewest
- * requests under way for its weight; among equals at random by weight. Those in `tried` (a bit each) come only where
- * `again` allows them, after the untried of their rank. -1: none; then `refusal` and `wait_ms` tell of the soonest, or
- * `refusal` is ENDPOINT_AVAILABLE: all have been tried. */
+/* Chooses a target and takes its slot: on the lowest rank with an available target, the target with the fewest
+ * requests per weight; among equals at random by weight. Targets in `tried` (a bit each) follow after the untried
+ * targets of their rank, and only if `again` allows them. -1: no target; then `refusal` and `wait_ms` are of the
+ * soonest one, or `refusal` is ENDPOINT_AVAILABLE: all have been tried. */
 struct choice {
     uint32_t tried, again; /* targets asked already; those of them that may be asked once more */
     unsigned rank_min;     /* lower ranks have had their attempts */
@@ -25,9 +25,9 @@ int route_choose(const struct route *route, struct choice *choice, int64_t now_n
 void route_note_failure(const struct route *route, struct choice *choice, int target, enum status_code code,
                         bool quota);
 
-/* Whom retry_decide may hope for after a target of `rank` failed: sets others, again, lower and hint_ms (how long the
- * soonest of `again` rests) of the question. Only those count that could be asked now, or, for `again`, after a wait.
- */
+/* The prospects for retry_decide after a target of `rank` failed: sets others, again, lower and hint_ms (the
+ * shortest rest among `again`) of the question. Only targets that are available now count, or, for `again`, after a
+ * wait. */
 void route_prospects(const struct route *route, const struct choice *choice, unsigned rank, int64_t now_ns,
                      struct retry_question *question);
 

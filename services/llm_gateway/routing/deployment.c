@@ -13,7 +13,7 @@
 
 #define URL_MAX 2048 /* bytes */
 
-/* ---- where, and with which key ----------------------------------------------------------------------------------- */
+/* ---- URL and key ------------------------------------------------------------------------------------------------- */
 
 static struct http_url *url_below(const char *base, const char *path, struct status *st)
 {
@@ -54,7 +54,7 @@ static bool deployment_add_headers(struct deployment *deployment, const struct p
     struct http_headers *headers = deployment->headers;
     if (way->version_header && !http_headers_add(headers, way->version_header, way->version, st))
         return fail_field(st, "api_version", "has characters that no HTTP header can carry");
-    /* No Accept: what is wanted stands in the body. */
+    /* No Accept: the body states the format. */
     return http_headers_add(headers, "Content-Type", "application/json", st) &&
            (!deployment->key || deployment_add_key(deployment, way, st));
 }
@@ -246,7 +246,7 @@ void deployment_enforce(const struct deployment *deployment)
 static const char PUT_IN[] = "[key]";
 #define PUT_IN_LENGTH (sizeof PUT_IN - 1)
 
-/* Both at least as long as what is put in: the text only shrinks. */
+/* The new text must not be longer than the old one: the text only shrinks. */
 static char *put_in(char *at, size_t length)
 {
     memcpy(at, PUT_IN, PUT_IN_LENGTH);

@@ -1,4 +1,4 @@
-/* A deployment: one place where models are asked, with its endpoint and its key. */
+/* A deployment: one upstream for models, with its endpoint and its key. */
 #ifndef RENGA_LLM_GATEWAY_DEPLOYMENT_H
 #define RENGA_LLM_GATEWAY_DEPLOYMENT_H
 
@@ -20,12 +20,13 @@ struct endpoint_health;
 #define DEPLOYMENT_OUTPUT_TOKENS_MAX  1000000
 #define DEPLOYMENT_CONTEXT_TOKENS_MAX 10000000
 
-/* As a deployment is configured. All texts are borrowed for as long as it lives; NULL is what was not said. */
+/* The configuration of a deployment. All texts are borrowed for its lifetime; NULL is an unset field. */
 struct deployment_terms {
     const char *name;
-    const char *provider;    /* one of DEPLOYMENT_PROVIDERS */
-    const char *upstream;    /* NULL: the provider's own base URL */
-    const char *key;         /* NULL: that of the provider's variable, where it is asked at its keyed host; else none */
+    const char *provider; /* one of DEPLOYMENT_PROVIDERS */
+    const char *upstream; /* NULL: the provider's own base URL */
+    const char
+        *key; /* NULL: the provider's environment variable, if the host is the provider's keyed host; else no key */
     const char *api_version; /* NULL: the provider's own choice */
     const char *azure_deployment;
     const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
@@ -48,14 +49,14 @@ struct deployment {
     struct http_url *chat_url;    /* NULL: the provider answers in this process */
     struct http_url *embed_url;   /* NULL: the provider has no embeddings */
     struct http_headers *headers; /* the key is in them; NULL as the URL */
-    const char *key;              /* NULL: none. Borrowed from the configuration or the environment */
+    const char *key;              /* may be NULL. Borrowed from the configuration or the environment */
     bool old_token_limit;         /* "max_tokens" rather than "max_completion_tokens" */
-    bool token_limit_is_set;      /* by the operator, who knows better than a table */
+    bool token_limit_is_set;      /* set by the operator; overrides the table */
     bool embeds_base64;           /* it is known to give vectors in base64 */
     int64_t output_tokens, context_tokens;
-    struct limits limits; /* what each of its models may be asked at most */
+    struct limits limits; /* limits of each of its models */
     struct deployment_model *models;
-    bool unset; /* nobody has said where to ask: nothing may leave this machine */
+    bool unset; /* no deployment is configured: requests must not leave this machine */
 };
 
 /* INVALID_ARGUMENT names the field of the terms, also in `st->field`. */
@@ -66,16 +67,16 @@ void deployment_destroy(struct deployment **deployment);
  * not count. */
 bool deployment_is_same(const struct deployment *deployment, const struct deployment *other);
 
-/* How a model stands there: as at `before` (NULL: nowhere), where it was asked there too; else made anew, with the
- * limits of the deployment. All are asked for while the routes are read. `model` is borrowed for as long as the
- * deployment lives. NULL: out of memory. */
+/* The state of a model there: taken over from `before` (may be NULL) if it existed there, else created with the
+ * limits of the deployment. All states are created while the routes are read. `model` is borrowed for the lifetime
+ * of the deployment. NULL: out of memory. */
 struct endpoint_health *deployment_health(struct deployment *deployment, const char *model,
                                           const struct deployment *before);
 
-/* The limits of the deployment count from now on, also where it stands as before. */
+/* Puts the limits of the deployment into force, also for states taken over. */
 void deployment_enforce(const struct deployment *deployment);
 
-/* Takes the key out of a text that came from the provider, and what looks like a part of it: "sk-pr****Q9aA". */
+/* Removes the key from a text of the provider, and text that looks like a part of it: "sk-pr****Q9aA". */
 void deployment_redact(const struct deployment *deployment, char *text);
 
 #endif

@@ -73,7 +73,7 @@ static void fill_price(struct listed *listed, const struct price *price)
     listed->model.price = &listed->price;
 }
 
-/* What a server that is merely compatible can really do is not known: it is said to do what the API has. */
+/* The real abilities of a compatible server are unknown: it is listed with those of the API. */
 static bool models_fill(struct listed *listed, const struct route *route, bool is_default, struct arena *arena)
 {
     Renga__V1__Model *model = &listed->model;

@@ -11,7 +11,7 @@
 struct routes;
 struct rpc_call;
 
-/* Fills `response` with every route; all is in the arena or borrowed from the routes. False where memory is out. */
+/* Fills `response` with every route; all is in the arena or borrowed from the routes. False if memory is exhausted. */
 bool models_of(const struct routes *routes, struct arena *arena, Renga__V1__ListModelsResponse *response);
 
 /* Ends the call. */

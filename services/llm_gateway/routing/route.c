@@ -54,7 +54,7 @@ static bool read_routes(struct routes *routes, const struct config *config, stru
     return routes->values && routes_options_are_unset(config, st) && routes_of_document(routes, path, st);
 }
 
-/* Where it is the same place as one of that name was before. */
+/* The earlier deployment of that name, if it is the same upstream. */
 static const struct deployment *deployment_before(const struct routes *before, const struct deployment *deployment)
 {
     for (size_t i = 0; before && i < before->deployment_count; i++)

@@ -1,7 +1,6 @@
-/* A route: what a model's name leads to. Which deployments share its load, who stands in when they fail, how often it
- * is tried, what its answers cost, whether they are kept. Read from the document of the option llm_gateway.routes, or
- * made of the single deployment of the other options. Constant once it is read, and shared by the loops
- * (config_generation.h). */
+/* A route: the configuration of a model's name. It lists the deployments that share its load, the fallbacks, the
+ * retry policy, the prices and the cache settings. It is read from the document of the option llm_gateway.routes, or
+ * built from the single deployment of the other options. Immutable, and shared by the loops (config_generation.h). */
 #ifndef RENGA_LLM_GATEWAY_ROUTE_H
 #define RENGA_LLM_GATEWAY_ROUTE_H
 
@@ -33,13 +32,13 @@ struct target {
     struct endpoint_health *health; /* how it stands there; shared with other routes that ask the same */
     unsigned weight;                /* share of the load among those of the same rank, at least 1 */
     unsigned rank;                  /* 0 shares the load; 1 and up stand in, asked when all lower ranks have failed */
-    const struct price *price;      /* NULL: the table has none */
+    const struct price *price;      /* NULL: not in the price table */
 };
 
 /* It is asked over the network and has no price, so its cost is not known. The extractive model is free. */
 bool target_is_unpriced(const struct target *target);
 
-/* Use of the answer cache where a request says nothing of it. */
+/* Use of the answer cache if a request does not set it. */
 struct cache_terms {
     bool read, write;
     int64_t ttl_ms; /* also of a request that says read or write and no time */
@@ -54,14 +53,14 @@ struct route {
     struct cache_terms cache;
     bool chat, embeddings, tools;
     int32_t context_tokens, max_output_tokens, dimensions; /* 0: not configured */
-    const char *record, *replay;                           /* files; NULL: none (shared/http/cassette.h) */
+    const char *record, *replay;                           /* files; may be NULL (shared/http/cassette.h) */
     struct cassette *records, *replays;                    /* ... opened */
 };
 
 struct routes;
 
-/* INVALID_ARGUMENT names file, line and what would be right, or the option. Deployments that are the same in `before`
- * (NULL: none) stand as they do there, under the old limits until routes_enforce. */
+/* INVALID_ARGUMENT names the file, the line and a remedy, or the option. Deployments that are unchanged since
+ * `before` (may be NULL) keep their state, under the old limits until routes_enforce. */
 struct routes *routes_create(const struct config *config, const struct routes *before, struct status *st);
 void routes_enforce(const struct routes *routes);
 void routes_destroy(struct routes **routes);
@@ -74,17 +73,16 @@ const struct route *routes_at(const struct routes *routes, size_t index);
 /* NULL with NOT_FOUND, which suggests the nearest name. "default" is the first of the list. */
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st);
 
-/* False with FAILED_PRECONDITION where nobody has said where its models are asked. */
+/* False with FAILED_PRECONDITION if no deployment is configured. */
 bool route_is_set_up(const struct route *route, struct status *st);
 
 /* How much may be under way at its deployments together; 0: as much as there is. */
 unsigned route_places(const struct route *route);
 
-/* True where each of its deployments that is asked elsewhere bounds what it is asked in a minute, so that callers may
- * have to wait for it. */
+/* True if all its deployments outside this process limit requests a minute, so that callers may have to wait. */
 bool route_has_rate(const struct route *route);
 
-/* The one of this very name; NULL: none. */
+/* The route of exactly this name; NULL: not found. */
 const struct route *routes_named(const struct routes *routes, const char *name);
 
 /* Every deployment once. */

@@ -13,13 +13,13 @@ struct open_cassette {
     struct cassette *cassette;
 };
 
-/* A provider may repeat a key in an error: neither ours nor what looks like one gets into a file. */
+/* A provider may repeat a key in an error: keys, and text that looks like one, are not written to files. */
 static void route_cassettes_redact(const char *body, size_t size, struct buffer *out, const void *data)
 {
     const struct routes *routes = data;
     char *text = strndup(body, size);
     if (!text)
-        return; /* rather nothing than a key */
+        return; /* out of memory: omits the body rather than write a key */
     if (strlen(text) == size)
         for (size_t i = 0; i < routes->deployment_count; i++)
             deployment_redact(routes->deployments[i], text);

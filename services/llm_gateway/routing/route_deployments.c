@@ -30,7 +30,7 @@ static const struct field fields[] = {
     {.option = {.name = NULL}},
 };
 
-/* Where a deployment cannot be, its field says which value of the document is meant. */
+/* For an invalid deployment, the field names the wrong value of the document. */
 static bool route_deployments_create(const struct fields_in *in, const cJSON *item,
                                      const struct deployment_terms *terms)
 {

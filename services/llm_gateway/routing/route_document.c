@@ -35,7 +35,7 @@ static bool read_parts(const struct fields_in *in)
            limits_table_read(in, route_document_part(in, "tenants"), &routes->tenants);
 }
 
-/* ---- what is allowed, and most likely a slip --------------------------------------------------------------------- */
+/* ---- warnings about likely mistakes ------------------------------------------------------------------------------ */
 
 static bool is_used(const struct routes *routes, const struct deployment *deployment)
 {
@@ -62,7 +62,7 @@ static bool limits_money(const struct limits_table *table)
     return any;
 }
 
-/* What has no price costs nothing, in the accounts and before limits of money. */
+/* A model without a price is free, in the ledger and for money limits. */
 static void warn_of_unpriced(const struct routes *routes, const char *path)
 {
     if (!routes->price_count && !limits_money(&routes->clients) && !limits_money(&routes->tenants))

@@ -43,7 +43,7 @@ static bool is_default(const struct config *config, const char *option)
     return strcmp(config_source(config, option), "default") == 0;
 }
 
-/* Where nobody has said whom to ask, nor has a key, this process answers by itself. */
+/* Without a configured upstream or key, the extractive provider of this process answers. */
 static const char *provider_of(const struct config *config)
 {
     const char *name = config_string(config, "llm_gateway.provider");
@@ -55,7 +55,7 @@ static const char *provider_of(const struct config *config)
     return unsaid ? extractive_provider.name : name;
 }
 
-/* The models, or the provider's own name where it is its only one. */
+/* The models, or the provider's own name if it has only that one. */
 static const char *const *route_options_models_of(const struct config *config, size_t *count)
 {
     static const char *const itself[] = {"extractive"};

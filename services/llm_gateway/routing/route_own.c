@@ -1,5 +1,5 @@
-/* The route of this process: the extractive provider answers, whatever models are set up. Callers ask it if a model's
- * answer is of no use. It is not listed, and a configured route of the same name takes its place. */
+/* The route of this process: the extractive provider, always available. Callers use it if a model's answer is
+ * unusable. It is not listed, and a configured route of the same name replaces it. */
 #include "deployment.h"
 #include "route_priv.h"
 

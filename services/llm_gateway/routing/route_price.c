@@ -1,4 +1,4 @@
-/* What tokens cost: "prices": {"gpt-4.1-mini": {"input": 0.40, "output": 1.60}}, in USD for 1,000,000 tokens. */
+/* Prices of tokens: "prices": {"gpt-4.1-mini": {"input": 0.40, "output": 1.60}}, in USD for 1,000,000 tokens. */
 #include "config/fields.h"
 #include "route_priv.h"
 

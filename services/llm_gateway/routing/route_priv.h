@@ -1,4 +1,4 @@
-/* What the files of the routes share. */
+/* Shared by the files of the routes. */
 #ifndef RENGA_LLM_GATEWAY_ROUTE_PRIV_H
 #define RENGA_LLM_GATEWAY_ROUTE_PRIV_H
 
@@ -21,7 +21,8 @@ struct deployment;
 
 struct routes {
     struct arena arena;
-    struct config *values; /* without options: where what was read from the document lives, keys out of core dumps */
+    struct config
+        *values; /* without options: owns the values read from the document, which keeps keys out of core dumps */
     struct route *list;
     size_t count, listed;         /* `count` includes the route of this process, which is not listed */
     struct deployment *own;       /* of the route of this process; NULL: a listed route has its name */
@@ -40,7 +41,7 @@ static inline struct routes *routes_in(const struct fields_in *in)
     return in->owner;
 }
 
-/* What a route is where nothing is said of it. */
+/* Sets the defaults of a route. */
 void route_init(struct route *route, const char *name);
 
 /* route_options.c: one deployment and a route a model, from the options beside llm_gateway.routes. And whether one of
@@ -57,7 +58,7 @@ bool routes_add_own(struct routes *routes, struct status *st);
 /* Its parts; NULL is one that is not there. route_limits.c */
 bool limits_table_read(const struct fields_in *in, const cJSON *object, struct limits_table *table);
 bool deployment_limits_read(const struct fields_in *in, const cJSON *object, struct limits *limits);
-/* route_cassettes.c: opens what the routes record to and replay from, each file once; and closes it. */
+/* route_cassettes.c: opens the routes' record and replay files, each file once; and closes them. */
 bool cassettes_open(struct routes *routes, struct status *st);
 void cassettes_close(struct routes *routes);
 /* route_price.c */

@@ -1,4 +1,4 @@
-/* The ledger's life, and what calls do with it. */
+/* The ledger's life cycle, and its functions for calls. */
 #include "usage/ledger_priv.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 
 #define SUMS_MAX         65536u /* distinct ones that wait for the file; some 20 MB */
 #define FLUSH_DEFAULT_MS 1000
-#define MEMORY_KEEP_DAYS 1 /* runs and threads where there is no file */
+#define MEMORY_KEEP_DAYS 1 /* retention of runs and threads without a file */
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static bool ledger_start_threads(struct ledger *ledger, struct status *st)
     return fail(st, RESOURCE_EXHAUSTED, "no thread for the accounts: %s", strerror(failure));
 }
 
-/* Days that runs are kept: less where they take memory. */
+/* Days of retention of runs: fewer in memory. */
 static int64_t keep_runs_days(const struct ledger *ledger, int64_t days)
 {
     return ledger->in_memory && (days == 0 || days > MEMORY_KEEP_DAYS) ? MEMORY_KEEP_DAYS : days;

@@ -1,7 +1,7 @@
-/* A request for accounts: whether it is well-formed, what its caller may see, and the token of its next page.
+/* Checks a request for a usage report: its form, the caller's rights, and the token of its next page.
  *
- * A token keeps no state here: it holds the time of the first page, the rows to skip, and a hash of both and the rest
- * of the request, by which another request's token is told. What it opens is checked anew with every page. */
+ * Tokens need no state here. A token holds the time of the first page, the rows to skip, and a hash of both and the
+ * rest of the request, which detects a token of another request. Rights are checked again with every page. */
 #include "usage/ledger_priv.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@
 #define TOKEN_MAX          256
 #define TOKEN_LIFE_MS      INT64_C(3600000)
 #define CLOCK_SKEW_MS      INT64_C(60000)           /* by which another replica's clock may be ahead */
-#define TIME_MAX_MS        INT64_C(253402300800000) /* the year 10000: past it is a slip, such as nanoseconds */
+#define TIME_MAX_MS        INT64_C(253402300800000) /* the year 10000: a later time is an error (nanoseconds?) */
 #define SKIP_MAX           INT64_C(1000000000000)
 #define REQUEST_PACKED_MAX 4096
 
@@ -32,7 +32,7 @@ static uint64_t token_hash(const Renga__V1__GetUsageRequest *request, int64_t is
     Renga__V1__GetUsageRequest rest = *request;
     rest.page_token = none;
     size_t size = renga__v1__get_usage_request__get_packed_size(&rest);
-    if (size > sizeof bytes) /* unknown fields of a newer client: they ask for nothing that is known here */
+    if (size > sizeof bytes) /* unknown fields of a newer client: they have no meaning here */
         size = 0;
     else
         renga__v1__get_usage_request__pack(&rest, bytes);

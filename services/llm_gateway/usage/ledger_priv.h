@@ -1,4 +1,4 @@
-/* What the files of the ledger share. Private to accounts/.
+/* Shared by the files of the ledger. Private to usage/.
  *
  *      note --> pending --(writer thread, each second)--> taken --> the file
  *                                                                     |
@@ -20,18 +20,18 @@
 
 struct report;
 
-/* What the writer thread alone touches. */
+/* Only the writer thread uses this. */
 struct ledger_writer {
     struct database *database; /* NULL: to be opened */
     struct statement *upsert;
     struct sums *taken; /* on their way to the file */
-    int64_t batch;      /* names what was taken: stands in the file once that is written */
+    int64_t batch;      /* number of the taken batch: the file contains it after the write */
     bool in_doubt;      /* writing `taken` has failed, maybe after it had been written */
     int64_t failing_since_ns, retry_ms;
     int64_t fold_at_ns;
 };
 
-/* Outlives the ledger where a scrape still asks. */
+/* Outlives the ledger while a scrape uses it. */
 struct ledger_window {
     pthread_mutex_t lock;
     struct ledger *ledger; /* NULL: it is gone */
@@ -48,7 +48,7 @@ struct ledger {
     pthread_mutex_t lock; /* of all that follows; held for moments, never while a file is waited for */
     pthread_cond_t writer_wake, reader_wake, flushed;
     struct sums *pending;
-    int64_t pending_since_ns, taken_since_ns; /* first note; 0: there is none */
+    int64_t pending_since_ns, taken_since_ns; /* first note; 0: no note */
     unsigned taken_count;
     uint64_t entries, written, failures;
     uint64_t flush_asked, flush_done; /* flushes are counted: one that was asked for is done when its number is */
@@ -78,7 +78,7 @@ void ledger_print_whole(struct buffer *sql);
 struct database *ledger_open(const struct ledger *ledger, struct status *st);
 struct statement *ledger_upsert(struct database *database, struct status *st);
 
-/* In one transaction, with the number of the batch. Does nothing where `maybe_written` and that number is there. */
+/* In one transaction, with the number of the batch. Skipped if `maybe_written` and the file has that number. */
 bool ledger_write(struct database *database, struct statement *upsert, const struct sums *sums, int64_t batch,
                   bool maybe_written, struct status *st);
 
@@ -96,7 +96,7 @@ struct usage_query {
     int64_t offset;                                                  /* of local time, in quarters */
     int64_t skip, limit;                                             /* rows */
     int64_t damaged;                                                 /* filled in: rows that are left out */
-    char own_client[SUM_NAME_MAX + 1], own_tenant[SUM_NAME_MAX + 1]; /* what `names` may point at */
+    char own_client[SUM_NAME_MAX + 1], own_tenant[SUM_NAME_MAX + 1]; /* storage for `names` */
 };
 
 /* `rows` and `totals` in `arena`. `more` says whether there are rows after these. */
@@ -111,8 +111,8 @@ bool ledger_ask(struct database *database, struct usage_query *query, struct are
 
 /* ---- requests (ledger_check.c) ----------------------------------------------------------------------------------- */
 
-/* The request as a question; `now_ms` is the time of its first page. Names are borrowed. `sees_all` is false for a
- * caller who has its own accounts alone. INVALID_ARGUMENT, PERMISSION_DENIED, OUT_OF_RANGE. */
+/* The request as a query; `now_ms` is the time of its first page. Names are borrowed. `sees_all` is false for a
+ * caller that may see only its own usage. INVALID_ARGUMENT, PERMISSION_DENIED, OUT_OF_RANGE. */
 struct rpc_principal;
 bool usage_query_init(struct usage_query *query, const Renga__V1__GetUsageRequest *request,
                       const struct rpc_principal *caller, bool sees_all, int64_t *now_ms, struct status *st);
@@ -120,8 +120,8 @@ bool usage_query_init(struct usage_query *query, const Renga__V1__GetUsageReques
 #define PAGE_TOKEN_SIZE 80 /* bytes, the NUL included */
 void page_token_write(char token[PAGE_TOKEN_SIZE], const Renga__V1__GetUsageRequest *request, int64_t issued_ms,
                       int64_t skip);
-/* `now_ms` becomes the time at which the first page was asked for. OUT_OF_RANGE where the token is none of this request
- * or is too old. */
+/* `now_ms` becomes the time of the request for the first page. OUT_OF_RANGE: the token is of another request or too
+ * old. */
 bool page_token_read(const Renga__V1__GetUsageRequest *request, int64_t *now_ms, int64_t *skip, struct status *st);
 
 #endif

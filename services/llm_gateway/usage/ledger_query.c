@@ -1,4 +1,4 @@
-/* A report's question as SQL, and its rows. The text is made of constants alone; what a request says is bound. */
+/* A report's query as SQL, and its rows. The text consists of constants; the request's values are bound. */
 #include "usage/ledger_priv.h"
 
 #include "base/text.h"
@@ -91,7 +91,7 @@ static int64_t ledger_query_slot_of_query(const struct usage_query *query)
     return slot;
 }
 
-/* The names come last in the order too: rows that cost the same stay where they are from page to page. */
+/* The names come last in the order: rows of equal cost keep their place from page to page. */
 static void print_rows(struct buffer *sql, const struct usage_query *query)
 {
     buffer_print(sql, "SELECT ");
@@ -131,7 +131,7 @@ static struct statement *ledger_query_prepare(struct database *database, const s
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* NULL where memory is out. */
+/* NULL if memory is exhausted. */
 static Renga__V1__UsageRow *make_row(struct statement *statement, struct arena *arena)
 {
     Renga__V1__UsageRow *row = arena_alloc(arena, sizeof *row);

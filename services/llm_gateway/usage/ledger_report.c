@@ -195,7 +195,7 @@ static bool fail_unavailable(struct status *st, const struct status *why)
     return fail(st, UNAVAILABLE, "the accounts cannot be read now: %s; calls to models go on", why->text);
 }
 
-/* What was noted before is in the file from now on, or `st` says why not. */
+/* Waits until earlier notes are in the file; `st` has the reason if they are not. */
 static bool await_flush(struct ledger *ledger, struct report *report, struct status *st)
 {
     pthread_mutex_lock(&ledger->lock);
@@ -249,7 +249,7 @@ static bool ledger_report_ask(struct ledger *ledger, struct report *report, stru
     return fail_unavailable(st, &why);
 }
 
-/* The next that waits; NULL once there is none and the ledger closes. */
+/* The next waiting report; NULL: no report waits and the ledger closes. */
 static struct report *take_report(struct ledger *ledger)
 {
     pthread_mutex_lock(&ledger->lock);

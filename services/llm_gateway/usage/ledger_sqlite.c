@@ -115,7 +115,7 @@ static bool migrate_locked(struct database *database, const struct database_plan
     return made && write_version(database, plan, st) && database_run(database, "COMMIT", st);
 }
 
-/* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
+/* First a look without a lock: nearly always the tables are current. */
 static bool ledger_sqlite_migrate(struct database *database, const struct database_plan *plan, struct status *st)
 {
     int64_t version;

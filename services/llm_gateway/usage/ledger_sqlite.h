@@ -1,6 +1,5 @@
-/* SQLite: opening a file with its pragmas and the version of its tables, statements, and the errors of it all in our
- * words. Knows nothing of what is kept. A connection belongs to one thread at a time. Errors name no path: their texts
- * reach clients. */
+/* SQLite: opens a file with its pragmas and table version; statements; error texts. Independent of the data. A
+ * connection belongs to one thread at a time. Errors contain no path: their texts reach clients. */
 #ifndef RENGA_LLM_GATEWAY_LEDGER_SQLITE_H
 #define RENGA_LLM_GATEWAY_LEDGER_SQLITE_H
 
@@ -42,8 +41,8 @@ void database_limit(struct database *database, bool (*stop)(void *data), void *d
 struct statement *statement_prepare(struct database *database, const char *sql, struct status *st);
 void statement_finalize(struct statement **statement);
 
-/* Parameters are numbered from 1, columns from 0. Texts are borrowed until the statement is reset; a text that is not
- * UTF-8 is kept up to where it is. */
+/* Parameters are numbered from 1, columns from 0. Texts are borrowed until the statement is reset; a text is stored
+ * up to its first byte that is not UTF-8. */
 void statement_bind(struct statement *statement, int parameter, int64_t value);
 void statement_bind_text(struct statement *statement, int parameter, const char *text);
 

@@ -155,7 +155,7 @@ static bool run_once(struct statement *statement, int64_t number, struct status 
     return ran;
 }
 
-/* The first number of the first row, or `fallback` where there is no row. */
+/* The first number of the first row, or `fallback` without a row. */
 static bool ledger_tables_read_number(struct database *database, const char *sql, int64_t parameter, int64_t second,
                                       int64_t fallback, int64_t *number, struct status *st)
 {
@@ -285,7 +285,7 @@ bool ledger_fold(struct database *database, int64_t limit, bool *more, struct st
     return *more;
 }
 
-/* ---- what was spent ---------------------------------------------------------------------------------------------- */
+/* ---- spend ------------------------------------------------------------------------------------------------------- */
 
 static void print_spent(struct buffer *sql, const char *column)
 {

@@ -1,7 +1,7 @@
-/* The writer thread: takes what is pending, writes it, and folds old days when there is nothing better to do.
+/* The writer thread: takes the pending sums, writes them, and merges old days while it is idle.
  *
- * What was taken stays taken until it is written, so that a batch is the same each time it is tried and can be told
- * apart by its number; meanwhile new notes gather in `pending`. */
+ * A taken batch stays taken until it is written. It is therefore the same in every attempt, and its number
+ * identifies it; new notes gather in `pending` meanwhile. */
 #include "usage/ledger_priv.h"
 
 #include "base/clock.h"
@@ -34,7 +34,7 @@ static bool ledger_write_open_file(struct ledger *ledger, struct status *st)
     return writer->upsert != NULL;
 }
 
-/* True where there is something to be written. */
+/* True: there are sums to write. */
 static bool take_pending(struct ledger *ledger)
 {
     struct ledger_writer *writer = &ledger->writer;
@@ -131,7 +131,7 @@ static void flush_and_tell(struct ledger *ledger)
 
 /* ---- folding ----------------------------------------------------------------------------------------------------- */
 
-/* One quarter of an hour; the next at once where there may be more, after a look at what is pending. */
+/* Merges one quarter of an hour; if there may be more, the next follows at once, after a check of the pending sums. */
 static void fold(struct ledger *ledger)
 {
     struct ledger_writer *writer = &ledger->writer;
@@ -152,7 +152,7 @@ static bool fold_is_due(const struct ledger *ledger)
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
-/* When the next flush is due if nobody asks for one. */
+/* The time of the next flush without a request for one. */
 static int64_t flush_at_ns(const struct ledger *ledger, int64_t tried_ns)
 {
     const struct ledger_writer *writer = &ledger->writer;
@@ -187,7 +187,7 @@ static bool ledger_write_is_closing(struct ledger *ledger)
     return closing;
 }
 
-/* What could not be written by now is lost; an operator is to know how much. */
+/* Sums that cannot be written at the end are lost; the log reports their number. */
 static void tell_lost(const struct ledger *ledger)
 {
     const struct sums *lost[] = {ledger->pending, ledger->writer.taken};

@@ -1,4 +1,4 @@
-/* What usage costs, after the price table. */
+/* The cost of usage, by the price table. */
 #ifndef RENGA_LLM_GATEWAY_PRICE_H
 #define RENGA_LLM_GATEWAY_PRICE_H
 
@@ -8,9 +8,8 @@
 
 #include <stdint.h>
 
-/* In micro-USD, a begun one counted whole. 0 where `price` is NULL: the table has none. Counts that contradict each
- * other (more tokens from a cache than tokens at all) are cut to what can be, and what is too much for an int64_t to
- * INT64_MAX. */
+/* In micro-USD, rounded up. 0 if `price` is NULL: no price is configured. Contradictory counts (more cached tokens
+ * than tokens) are reduced to possible ones; a sum beyond an int64_t becomes INT64_MAX. */
 int64_t price_of(const struct price *price, const Renga__V1__Usage *usage);
 
 #endif

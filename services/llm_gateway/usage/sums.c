@@ -115,7 +115,7 @@ static struct sum *sums_insert(struct sums *sums, const struct key *key)
     return sum;
 }
 
-/* The sum of these names; NULL where it would be a new one past `most`. */
+/* The sum of these names; NULL: it would be a new sum beyond `most`. */
 static struct sum *sums_take(struct sums *sums, int64_t quarter, const char *const names[SUM_NAMES], unsigned most)
 {
     struct key key;

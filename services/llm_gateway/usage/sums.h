@@ -1,21 +1,21 @@
-/* Sums of what was used, in memory: one for each quarter of an hour and combination of names. Bounded: past a number of
- * sums what is new is added up without its run and thread, and past another without any name, so that no money is lost.
- * Not thread-safe. */
+/* Sums of usage in memory: one for each quarter of an hour and combination of names. Bounded: beyond a number of
+ * sums, a new entry is added without its run and thread, and beyond another without any name, so that no money is
+ * lost. Not thread-safe. */
 #ifndef RENGA_LLM_GATEWAY_SUMS_H
 #define RENGA_LLM_GATEWAY_SUMS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The finest time of the accounts: days begin at a multiple of it wherever on earth, and rows stay few. */
+/* The finest time unit: days begin at a multiple of it in all time zones, and rows stay few. */
 #define QUARTER_MS INT64_C(900000)
 
 #define SUM_NAME_MAX 128 /* bytes; a longer name is cut at a character */
 #define SUM_RUN_MAX  64
-/* A call that reports more of anything is taken at this: it keeps every sum of sums within an int64_t. */
+/* Larger counts of a call are cut to this: every sum of sums then fits an int64_t. */
 #define SUM_ENTRY_MAX INT64_C(1000000000000)
 
-/* What is counted, and as what it is kept; SUM_ESTIMATED are calls whose usage is an estimate. */
+/* The counts and their columns; SUM_ESTIMATED are calls whose usage is an estimate. */
 #define SUM_COUNTS_TABLE(ROW)                                                                                          \
     ROW(SUM_INPUT, "input_tokens")                                                                                     \
     ROW(SUM_OUTPUT, "output_tokens")                                                                                   \

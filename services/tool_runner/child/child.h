@@ -49,8 +49,9 @@ struct child {
 /* NOT_FOUND for a command that is not there, PERMISSION_DENIED, FAILED_PRECONDITION if it cannot be confined. */
 bool child_spawn(const struct child_options *options, struct child *child, struct status *st);
 
-/* "NAME", "UID" or "UID:GID"; NULL: the user `nobody` if we are root, else ours. INVALID_ARGUMENT for a user that does
- * not exist, FAILED_PRECONDITION if it is not ours and we are not root. May read /etc/passwd: not from a loop. */
+/* "NAME", "UID" or "UID:GID"; NULL: the unprivileged default account if we are root, else our own. INVALID_ARGUMENT:
+ * the user does not exist. FAILED_PRECONDITION: it is another user and we are not root. May read /etc/passwd: not
+ * from a loop. */
 bool child_user_find(const char *text, struct child_user *user, struct status *st);
 
 /* ---- confine.c, syscalls.c: made before, used in the child, which may only call functions that are safe

@@ -128,7 +128,7 @@ static bool find_program(const struct child_options *options, char path[PATH_MAX
     return fail(st, NOT_FOUND, "there is no program '%.200s' in PATH", name);
 }
 
-/* A pipe whose ends are not among the standard streams. */
+/* A pipe; neither end is one of the standard streams. */
 static bool make_pipe(int ends[2])
 {
     int low[2];

@@ -48,7 +48,7 @@ struct document {
     struct paragraph *bare_heading; /* while it is read: for a heading that has no paragraph yet */
 };
 
-/* Metadata of a web page or a file, from the file itself; in the document's arena, "" if it gives none. */
+/* Metadata of a web page or a file, from the file itself; in the document's arena, "" if it has no metadata. */
 struct page_about {
     const char *title;     /* without the name of the site; also the document's */
     const char *byline;    /* the author */
@@ -75,7 +75,7 @@ struct document_means {
 bool document_read_file(struct document *document, Renga__V1__DocumentFormat format, const char *bytes, size_t size,
                         const struct document_means *means, struct status *st);
 
-/* Whether the format is no text: such files are read by document_read_file alone. */
+/* Whether the format is binary: only document_read_file reads these files. */
 bool document_is_packed(Renga__V1__DocumentFormat format);
 
 /* Reads `text`, clean UTF-8, of `format` (not UNSPECIFIED). RESOURCE_EXHAUSTED if it takes more memory than a document

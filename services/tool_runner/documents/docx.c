@@ -216,7 +216,7 @@ static void docx_end_row(struct docx *docx)
 
 /* ---- the body ---------------------------------------------------------------------------------------------------- */
 
-/* Elements whose contents are not text of the document as it stands, or stand there twice. */
+/* Elements outside the visible text of the document, or with text that stands there twice. */
 static bool docx_is_left_out(const struct xml *xml)
 {
     static const char *const names[] = {"moveFrom", "Fallback", "pPrChange", "rPrChange", "del", "tblPrChange"};

@@ -11,8 +11,8 @@
 bool encoding_read(const char *bytes, size_t size, struct buffer *room, const char **text, size_t *length,
                    struct status *st);
 
-/* Converts bytes whose sender names their encoding ("Shift_JIS", as HTTP and HTML have it) to clean UTF-8 in `room`;
- * bytes that are not of that encoding become U+FFFD. False if the name is unknown. */
+/* Converts bytes with a named encoding ("Shift_JIS", as in HTTP and HTML) to clean UTF-8 in `room`; bytes outside
+ * that encoding become U+FFFD. False if the name is unknown. */
 bool encoding_read_named(const char *name, const char *bytes, size_t size, struct buffer *room);
 
 #endif

@@ -90,7 +90,7 @@ static const struct tag {
 /* An element that is open. Places in the stack are counted from 1; 0: no place. */
 struct element {
     uint32_t tag;
-    uint32_t same_tag, same_rank; /* the place of the next such element below */
+    uint32_t same_tag, same_rank; /* the position of the next element of this kind below */
 };
 
 struct html {

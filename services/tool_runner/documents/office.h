@@ -41,8 +41,8 @@ const struct zip_entry *office_main_part(struct office *office, const char *name
  * escapes decoded. */
 struct piece office_path(struct arena *arena, struct piece from, struct piece target);
 
-/* The text within the element whose start is the token, references resolved, at most `most` bytes of it; reads to the
- * element's end. */
+/* The text within the element that begins at the token, references resolved, at most `most` bytes of it; reads to
+ * the element's end. */
 bool office_text(struct xml *xml, struct arena *arena, size_t most, struct piece *text, struct status *st);
 
 /* If the token begins a property of Dublin Core (title, creator, language, date, created): takes it for the document,

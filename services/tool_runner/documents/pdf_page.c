@@ -87,7 +87,7 @@ void pdf_page_end(struct pdf_page *page)
 
 /* ---- the output of pdftotext ------------------------------------------------------------------------------------- */
 
-/* The text between two marks; if `last`, `end` is the last such mark in the text. */
+/* The text between two marks; if `last`, `end` is its last occurrence in the text. */
 static struct piece pdf_text_between(struct piece text, const char *begin, const char *end, bool last)
 {
     const char *from = memmem(text.at, text.length, begin, strlen(begin)), *to = NULL, *stop = text.at + text.length;

@@ -1,7 +1,7 @@
-/* XLSX (ECMA-376 part 1, §18): each sheet is a table whose first row with text is its header.
+/* XLSX (ECMA-376 part 1, §18): each sheet is a table; its first row with text is the header.
  *
- * A place is a row of the sheet, which is named by a heading. Rows are paragraphs, or pairs of questions and answers as
- * in CSV. Left out are hidden sheets, formulas (their values stand), comments and charts. */
+ * A place is a row of the sheet, named by a heading. Rows are paragraphs, or pairs of questions and answers as in
+ * CSV. Hidden sheets, formulas (their values remain), comments and charts are left out. */
 #include "documents/xlsx.h"
 
 #include "documents/blocks.h"

@@ -42,8 +42,8 @@ bool xml_next(struct xml *xml, struct status *st);
 bool xml_starts(const struct xml *xml, const char *name);
 bool xml_ends(const struct xml *xml, const char *name);
 
-/* The value of an attribute as it stands in the tag; its name is compared without the prefix unless `name` has one.
- * False: the tag has no such attribute, and `value` stays. */
+/* The value of an attribute, raw from the tag; its name is compared without the prefix unless `name` has one. False:
+ * the tag has no attribute of this name, and `value` is unchanged. */
 bool xml_attribute(const struct xml *xml, const char *name, struct piece *value);
 /* The same as a number; `otherwise` if it is no number or not within 0 to INT32_MAX. */
 int xml_number(const struct xml *xml, const char *name, int otherwise);
@@ -54,7 +54,7 @@ struct piece xml_value(const struct xml *xml, const char *name, struct arena *ar
  * reference. The length. */
 size_t xml_resolve(struct piece text, char *out);
 
-/* Passes over the element whose start is the token, to its end. */
+/* Skips the element that begins at the token, to its end. */
 bool xml_skip(struct xml *xml, struct status *st);
 
 #endif

@@ -44,7 +44,7 @@ static bool zip_damaged(struct status *st, const char *why)
 
 /* ---- the list of files ------------------------------------------------------------------------------------------- */
 
-/* The last end mark whose comment reaches the end of the archive. */
+/* The last end mark with a comment that reaches the end of the archive. */
 static const char *zip_find_end_mark(const char *bytes, size_t size)
 {
     for (size_t back = END_SIZE; back <= size && back <= END_SIZE + COMMENT_MAX; back++) {

@@ -35,7 +35,7 @@ struct zip {
 bool zip_open(struct zip *zip, const char *bytes, size_t size, struct arena *arena, const struct document_means *means,
               struct status *st);
 
-/* NULL: the archive has no such file. Names are compared without regard to the case of a to z; '\' is as '/'. */
+/* NULL: the file is not in the archive. Names are compared without regard to the case of a to z; '\' equals '/'. */
 const struct zip_entry *zip_find(const struct zip *zip, struct piece name);
 
 /* The file is encrypted in a way that the archive itself does not tell: it cannot be opened from now on. */

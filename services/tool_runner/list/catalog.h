@@ -7,8 +7,8 @@
 
 struct catalog;
 
-/* The servers of `shared` are borrowed; what it offers is settled now. A row of the table that breaks the rules of
- * tool.h ends the process: it is our own bug. */
+/* Borrows the servers of `shared`; the offered built-in tools are fixed now. A row of the table that breaks the
+ * rules of tool.h ends the process: it is our own bug. */
 struct catalog *catalog_create(const struct tool_shared *shared);
 void catalog_destroy(struct catalog **catalog);
 
@@ -18,10 +18,10 @@ struct catalog_entry {
     void (*release)(const struct tool *tool); /* to be called when it is no longer used; may be NULL */
 };
 
-/* Among what servers have said so far. */
+/* Searches the tools that servers have listed so far. */
 bool catalog_find(const struct catalog *catalog, const char *name, struct catalog_entry *entry);
 
-/* Says that there is none, with the nearest name of those that were offered, or of all where `count` is 0. */
+/* Fails with NOT_FOUND and the nearest name among the offered tools, or among all tools if `count` is 0. */
 bool catalog_refuse(const struct catalog *catalog, const char *name, char *const *offered, size_t count,
                     struct status *st);
 

@@ -1,4 +1,4 @@
-/* The way of a ListTools: all servers are asked at the same time, and what is not there in time is told. */
+/* ListTools: calls all servers in parallel and reports the servers that do not answer in time. */
 #include "list_tools.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 #define NAMES_MAX        128
 #define TOOLS_MAX        1024
 #define ANSWER_MAX       ((size_t)3 << 20) /* bytes of descriptions and schemas */
-#define DEADLINE_LEFT_MS 250               /* of the caller's, to send what came by then */
+#define DEADLINE_LEFT_MS 250               /* kept from the caller's deadline for sending the result */
 #define UNCONST(text)    ((char *)(uintptr_t)(text))
 
 struct listing {

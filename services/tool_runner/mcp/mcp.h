@@ -39,7 +39,7 @@ void mcp_leave(struct mcp *mcp, struct tool_runner *runner);
 size_t mcp_count(const struct mcp *mcp);
 struct mcp_server *mcp_at(const struct mcp *mcp, size_t i);
 const char *mcp_server_name(const struct mcp_server *server);
-/* The server of the tool with this name, "server__tool"; NULL: no such server. */
+/* The server of the tool with this name, "server__tool"; NULL: unknown server. */
 struct mcp_server *mcp_server_of(const struct mcp *mcp, const char *tool_name);
 
 /* Asks a server for its tools: starts the server if it does not run, and asks again if its list may have changed.

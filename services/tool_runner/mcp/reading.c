@@ -16,7 +16,7 @@
 
 #define VALUES_MAX   200000
 #define DEPTH_MAX    128
-#define REAP_MS      2000 /* for jobs whose line was dropped */
+#define REAP_MS      2000 /* for jobs with a dropped line */
 #define REAP_STEP_MS 10
 
 struct mcp_reading {

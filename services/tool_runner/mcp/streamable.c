@@ -1,4 +1,4 @@
-/* A server that is reached over HTTP ("streamable HTTP"): each message of ours is a POST, whose answer is JSON or a
+/* A server that is reached over HTTP ("streamable HTTP"): each message of ours is a POST, and its answer is JSON or a
  * stream of events.
  *
  *      send ---> POST ---> 200 JSON, or events ---> mcp_received

@@ -23,7 +23,7 @@ struct listing {
     struct store_scan page;
 };
 
-/* Where the next page begins: behind "RUN:STEP". */
+/* The token of the next page: the last note's "RUN:STEP". */
 static char *token_of(struct arena *arena, const Renga__V1__Note *last)
 {
     return arena_printf(arena, "%s:%d", last->run_id, last->step_no);

@@ -2,8 +2,8 @@
  *
  *      N tenant 0 thread 0 run 0 step_no    the note, packed, with a checksum (store/checksum.h)
  *
- * Nothing sweeps them: they go with their thread. Names are checked before they come here. Ranges are the arena's;
- * bytes NULL: it is out. */
+ * Notes have no sweep: they are deleted with their thread. Callers have checked the names. Ranges are in the arena;
+ * bytes NULL: it is exhausted. */
 #ifndef RENGA_TOOL_RUNNER_NOTE_ROWS_H
 #define RENGA_TOOL_RUNNER_NOTE_ROWS_H
 

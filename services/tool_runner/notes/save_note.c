@@ -1,5 +1,5 @@
-/* SaveNote: what is there is read, with the highest fencing token of the run; then the note is written, and the token
- * where it is higher. Where another owner was quicker, both are read again. */
+/* SaveNote: reads the present note and the highest fencing token of the run; then writes the note, and the token if
+ * it is higher. If another owner has written meanwhile, both are read again. */
 #include "note_rows.h"
 #include "notes.h"
 
@@ -37,7 +37,7 @@ struct saving {
     bool replaced;
 };
 
-/* ---- what may be kept -------------------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 static bool save_note_check_text(const char *field, const char *text, size_t most, struct status *st)
 {

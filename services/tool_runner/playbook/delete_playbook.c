@@ -1,4 +1,5 @@
-/* DeletePlaybook: all rows in one batch, under the lock of the writers, so that none is left and none comes back. */
+/* DeletePlaybook: deletes all rows in one batch, under the writers' lock, so that a concurrent writer cannot restore
+ * rows. */
 #include "playbook_cache.h"
 #include "playbook_load.h"
 #include "playbooks.h"

@@ -1,4 +1,4 @@
-/* ListPlaybookChanges: a page of rows c, and of rows w where bullets are asked for. */
+/* ListPlaybookChanges: a page of rows c, and of rows w if bullets are requested. */
 #include "playbook_load.h"
 #include "playbook_undo.h"
 #include "playbooks.h"

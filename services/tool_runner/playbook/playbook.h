@@ -66,7 +66,7 @@ struct playbook_slot {
 
 struct playbook {
     const char *tenant, *dataset;
-    int64_t revision; /* 0: there is no such playbook, and it has no bullets */
+    int64_t revision; /* 0: the playbook does not exist, and has no bullets */
     int64_t updated_ms;
     int64_t next_number;   /* of the next bullet that gets an id */
     int64_t next_proposal; /* of the next proposal */
@@ -84,7 +84,7 @@ struct playbook {
     bool incomplete;                 /* rows are missing in the store */
     size_t room;                     /* places in `bullets` */
     size_t memory;                   /* bytes, without the slot's */
-    struct playbook_bullet *damaged; /* the first bullet whose row cannot be read; NULL: none. Borrowed */
+    struct playbook_bullet *damaged; /* the first bullet with an unreadable row; NULL: all are readable. Borrowed */
     struct arena arena;              /* of the proposals and names */
 };
 
@@ -102,7 +102,7 @@ void playbook_arrange(struct playbook *playbook);
 /* DATA_LOSS for a playbook with `incomplete` set; false. */
 bool playbook_is_incomplete(const struct playbook *playbook, struct status *st);
 
-/* The number of an id: of the digits behind its last '-', at most 18 of them; -1 if it has none. */
+/* The number of an id: the digits after its last '-', at most 18 of them; -1 if it has no number. */
 int64_t playbook_id_number(const char *id);
 
 /* "data set 'x'" must name one of the caller's: A-Z, a-z, 0-9, '_', '-', '.', not beginning with '.', at most 128

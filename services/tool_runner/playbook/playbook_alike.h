@@ -7,7 +7,7 @@
 #include "playbook/playbook_similar.h"
 
 struct playbook_alike {
-    const Renga__V1__Bullet *bullet; /* NULL: none is nearly the same */
+    const Renga__V1__Bullet *bullet; /* NULL: no bullet is nearly the same */
     struct playbook_similarity how;
 };
 

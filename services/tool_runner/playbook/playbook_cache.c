@@ -180,7 +180,7 @@ void playbooks_destroy(struct playbooks **playbooks_pointer)
     free(playbooks);
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
 static void show_counter(struct buffer *out, const struct metric *metric, atomic_uint_fast64_t *value)
 {

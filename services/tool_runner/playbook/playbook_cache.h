@@ -11,7 +11,7 @@ struct key_locks;
 
 struct playbooks_options {
     size_t bytes_max;    /* of the cache; its indexes count */
-    int64_t revisions;   /* whose changes are kept, and requests */
+    int64_t revisions;   /* number of stored changes, and of requests */
     int64_t history_max; /* bytes of the changes of a playbook */
     int64_t tenant_max;  /* playbooks of a tenant */
 };
@@ -39,7 +39,7 @@ void playbooks_show(struct buffer *out, struct playbooks *playbooks);
 /* Held for the caller. NULL: the cache does not have that version. */
 struct playbook *playbook_cache_find(struct playbooks *playbooks, const char *tenant, const char *dataset,
                                      const struct playbook_head *head);
-/* Any version of that incarnation, held; for its bullets and its slot. NULL: none. */
+/* Any version of that incarnation, with a reference; for its bullets and its slot. NULL: not cached. */
 struct playbook *playbook_cache_any(struct playbooks *playbooks, const char *tenant, const char *dataset,
                                     int64_t incarnation);
 /* Replaces an older version. */

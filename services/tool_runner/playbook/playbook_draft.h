@@ -15,16 +15,16 @@ struct playbook_draft_entry {
     struct playbook_bullet *before; /* the base's; NULL: it was not there */
     struct playbook_bullet *now;    /* held; NULL: it is not there any more */
     struct playbook_bullet *gone;   /* held: has the id of an entry without the other two */
-    uint64_t content_hash;          /* of `now`; set where `hashed` */
-    int32_t written;                /* by which of `bullets`; -1: none */
-    int32_t operated;               /* by which operation, COUNT apart; -1: none */
+    uint64_t content_hash;          /* of `now`; set if `hashed` */
+    int32_t written;                /* index in `bullets` of the writer; -1: not written */
+    int32_t operated;               /* operation that changed it, COUNT apart; -1: no operation */
 };
 
 struct playbook_draft {
     const struct playbook *base; /* held by the owner */
     struct arena *arena;         /* of answers and proposals; the owner's */
     int64_t now_ms;
-    const char *source; /* of bullets that say none */
+    const char *source; /* for bullets without a source */
     int64_t next_number, next_proposal;
 
     struct playbook_draft_entry *entries;
@@ -91,7 +91,7 @@ bool playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget, stru
  * than the contract allows. DATA_LOSS: a damaged bullet is still in it. */
 struct playbook *playbook_draft_finish(struct playbook_draft *draft, struct status *st);
 
-/* What has changed, by id; the change and its lists are the arena's, its bullets the draft's. NULL: no memory. */
+/* The changes by id. The change and its lists are in the arena, its bullets belong to the draft. NULL: no memory. */
 Renga__V1__PlaybookChange *playbook_draft_changes(struct playbook_draft *draft);
 
 /* The new id for a bullet of a section: "shr-00001". */

@@ -5,7 +5,7 @@
 #include "playbook/playbook.h"
 #include "playbook/playbook_rows.h"
 
-/* One that has only what the head says; no bullets and no proposals. */
+/* A playbook with the fields of the head only: no bullets and no proposals. */
 struct playbook *playbook_gather_begin(const struct playbook_key *key, const struct playbook_head *head,
                                        struct playbook_slot *slot);
 /* Adds the rows of a page of bullets or proposals. A row that cannot be read is added as damaged. DATA_LOSS: its key

@@ -34,8 +34,8 @@ struct playbook_hit {
  * query names come first, in the order in which it names them. The others are ranked by words, by the nearness of their
  * vectors, or by both (reciprocal rank fusion); in each list, relevance is multiplied by playbook_search_weight.
  *
- * `vector`: that of the query; NULL: words alone. `by_words` false: vectors alone. Bullets without a vector of the same
- * dimensions are found by words alone. */
+ * `vector`: that of the query; NULL: words only. `by_words` false: vectors alone. Bullets without a vector of the
+ * same dimensions are found by words alone. */
 struct playbook_query {
     const char *text; /* at most PLAYBOOK_QUERY_MAX bytes */
     const struct vector *vector;
@@ -44,8 +44,8 @@ struct playbook_query {
 size_t playbook_index_search(struct playbook_index *index, const struct playbook_query *query,
                              struct playbook_hit *hits, size_t room);
 
-/* The bullets whose contents resemble a text, the most similar first, at most `room`: those of a similarity
- * (playbook_similar.h) of at least `least`, measured to within 0.01. Returns their number. */
+/* The bullets most similar to a text, best first, at most `room`: with a similarity (playbook_similar.h) of at least
+ * `least`, exact to 0.01. Returns their number. */
 size_t playbook_index_similar(struct playbook_index *index, const char *content, double least,
                               struct playbook_hit *hits, size_t room);
 

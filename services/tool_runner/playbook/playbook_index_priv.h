@@ -48,7 +48,7 @@ struct playbook_index {
     float *scores; /* by place; scratch of a search */
     uint32_t mark;
     size_t bytes;
-    int64_t revision; /* of the playbook that was followed last; 0: none */
+    int64_t revision; /* of the last indexed playbook; 0: not indexed yet */
 };
 
 /* Memory that is counted. */

@@ -93,8 +93,7 @@ static void load_is_whole(struct playbook_load *self)
     end_load(self);
 }
 
-/* The bullets as they were read, from whichever revisions, and the changes up to the head are the playbook at the head.
- */
+/* The bullets as they were read, from any revisions, and the changes up to the head form the playbook at the head. */
 static void load_goes_on(struct playbook_load *self, const struct playbook_head *head)
 {
     playbook_release(&self->base);

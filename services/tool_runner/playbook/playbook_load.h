@@ -29,9 +29,8 @@ struct playbook_load {
     bool head_alone; /* `playbook` has no bullets and no proposals */
 
     /* For `loaded`. */
-    struct status status; /* UNAVAILABLE: the store; DATA_LOSS names the playbook and the row */
-    struct playbook
-        *playbook; /* of revision 0 where there is none; held for the owner, who releases it. NULL: failed */
+    struct status status;      /* UNAVAILABLE: the store; DATA_LOSS names the playbook and the row */
+    struct playbook *playbook; /* of revision 0 if it does not exist; the owner releases it. NULL: failed */
     struct playbook_head head; /* as it is on disk */
 
     /* The load's own. */
@@ -41,7 +40,7 @@ struct playbook_load {
     struct status found;   /* of the rows, before the head is confirmed */
     struct playbook *base; /* the earlier one; NULL: bullets are read */
     bool base_failed;      /* changes could not be applied to it */
-    char letter;           /* whose rows are read */
+    char letter;           /* letter of the rows that are read */
     char last[STORE_KEY_MAX + 1];
     size_t last_size;
     unsigned tries;
@@ -50,9 +49,9 @@ struct playbook_load {
 /* From inside the call's loop. */
 void playbook_load_start(struct playbook_load *load);
 
-/* After `loaded`, where `st` is DATA_LOSS of the playbook's history: the rows may have left since the head was read.
- * True: `st` is cleared and `loaded` runs once more. False if the head is still as it was at the failure before,
- * which `failed` has (all zero at first): the rows are damaged. */
+/* Call it after `loaded` if `st` is DATA_LOSS in the playbook's history: the rows may have been deleted since the
+ * head was read. True: `st` is cleared and `loaded` runs once more. False: the head equals the one of the failure
+ * before, in `failed` (all zero at first): the rows are damaged. */
 bool playbook_load_again(struct playbook_load *load, struct status *st, struct playbook_head *failed);
 
 #endif

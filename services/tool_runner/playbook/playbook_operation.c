@@ -97,7 +97,7 @@ static const Renga__V1__Bullet *find_equal(struct operating *self)
     return NULL;
 }
 
-/* Another bullet that is nearly the same; none where a person has accepted the operation. */
+/* Another bullet that is nearly the same; not searched if a person has accepted the operation. */
 static struct playbook_alike find_alike(struct operating *self)
 {
     if (self->accepted)

@@ -185,8 +185,8 @@ static void playbook_rank_vectors(const struct playbook_index *index, const stru
     }
 }
 
-/* Leaves out what hardly fits before a list is fused: it must not gain from being in both. A harmful bullet that fits
- * stays, as its weight does not count here. */
+/* Drops weak matches before lists are fused: a weak match must not gain from being in both lists. A matching harmful
+ * bullet stays, as its weight does not count here. */
 static void playbook_cut_tail(struct playbook_ranking *ranking)
 {
     double best = 0;
@@ -199,7 +199,7 @@ static void playbook_cut_tail(struct playbook_ranking *ranking)
     ranking->count = kept;
 }
 
-/* What the place of a bullet in a list counts for: what is first both ways has 1. Equal scores have the same place. */
+/* The share of a bullet's rank in a list; the first of both lists has 1. Equal scores have the same rank. */
 static double playbook_rank_share(const struct playbook_ranking *ranking, size_t at)
 {
     while (at > 0 && ranking->ranked[at - 1].score <= ranking->ranked[at].score)

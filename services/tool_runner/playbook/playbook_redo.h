@@ -1,6 +1,6 @@
 /* A playbook that this process has at an earlier revision, brought to the revision of a head by the changes between:
- * rows w, which never change. So a change by another tool-runner costs the rows of that change, and a reader comes to
- * an end while others write all the time. The earlier playbook may be one whose pages were read at different moments: a
+ * rows w, which never change. So a change by another tool-runner costs the rows of that change, and a reader comes
+ * to an end while others write all the time. The earlier playbook may be one with pages read at different moments: a
  * change writes each of its bullets whole, so it may be applied to bullets that have it. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_REDO_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_REDO_H

@@ -34,7 +34,7 @@ struct playbook_head {
     int64_t next_number, next_proposal;
     int64_t bullets, text_bytes, tokens;
     int64_t proposals, proposal_bytes;
-    int64_t oldest;        /* the oldest revision whose change is kept */
+    int64_t oldest;        /* the oldest revision with a stored change */
     int64_t history_bytes; /* of rows c and w that are kept */
     int64_t requests;      /* number of the last request with a request_id */
     int64_t oldest_request;
@@ -62,14 +62,14 @@ void playbook_rows_range(struct arena *arena, const struct playbook_key *key, ch
                          struct store_bytes *to);
 void playbook_all_range(struct arena *arena, const struct playbook_key *key, struct store_bytes *from,
                         struct store_bytes *to);
-/* A key: letter, number (-1: none), text ("": none). */
+/* A key: letter, number (-1: no number), text ("": no text). */
 struct store_bytes playbook_row_key(struct arena *arena, const struct playbook_key *key, char letter, int64_t number,
                                     const char *text);
-/* The number of such a key, and its text, of a row of the playbook; false: the row is not of this form. */
+/* The number of a key of that kind, and its text, of a row of the playbook; false: the row is not of this form. */
 bool playbook_row_number(const struct playbook_key *key, const struct store_row *row, int64_t *number,
                          struct store_bytes *text);
 
-/* A value: `head_size` bytes, the checksum, the packed message (NULL: none). */
+/* A value: `head_size` bytes, the checksum, the packed message (NULL: no message). */
 struct store_bytes playbook_value_write(struct arena *arena, struct store_bytes key, const void *head, size_t head_size,
                                         const ProtobufCMessage *message);
 /* The message of a value; NULL: it cannot be read, or the arena is exhausted. */

@@ -140,7 +140,7 @@ static bool playbook_word_is_name(const struct playbook_word *word)
     return false;
 }
 
-/* The words at `at` that are of the kind; 0: none. */
+/* The number of words at `at` that form a mark of the kind; 0: no mark. */
 static size_t playbook_mark_at(const struct playbook_words *words, size_t at, enum playbook_difference kind)
 {
     const char *const *marks = kind == PLAYBOOK_OTHER_NEGATION ? negations

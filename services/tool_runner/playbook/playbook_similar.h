@@ -3,8 +3,8 @@
  * Two measures, because they answer different questions. The similarity is the weighted share of common terms
  * (words.h), and finds candidates. Whether both say the same is decided on the sequence of words: after the harmless
  * differences are removed (white space, width, case at the beginning of a sentence, articles, polite forms,
- * contractions, a few spellings) nothing may differ. So another number, name, negation or order is never the same,
- * however long the rest. */
+ * contractions, a few spellings) all words must be equal. Another number, name, negation or order therefore makes a
+ * difference, in a text of any length. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_SIMILAR_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_SIMILAR_H
 
@@ -21,15 +21,15 @@ enum playbook_difference {
     PLAYBOOK_SAME,
     PLAYBOOK_OTHER_NUMBER,
     PLAYBOOK_OTHER_NEGATION,
-    PLAYBOOK_OTHER_ORDER, /* a word such as "before" or "after", or the same words in another order */
+    PLAYBOOK_OTHER_ORDER, /* a word like "before" or "after", or the same words in another order */
     PLAYBOOK_OTHER_NAME,  /* a capitalised word, or one with digits or symbols */
     PLAYBOOK_OTHER_WORDS,
 };
 
 struct playbook_similarity {
-    double similarity; /* 0 to 1; 1 where the difference is PLAYBOOK_SAME */
+    double similarity; /* 0 to 1; 1 if the difference is PLAYBOOK_SAME */
     enum playbook_difference difference;
-    char reason[PLAYBOOK_WHY_MAX]; /* a sentence with the words that differ; "" where nothing does */
+    char reason[PLAYBOOK_WHY_MAX]; /* a sentence with the different words; "" without a difference */
 };
 
 /* Scratch memory is taken from the arena, some 100 bytes for each byte of both texts. If it is exhausted, the

@@ -57,7 +57,7 @@ size_t playbook_trim_end(const char *text, size_t length)
     return length;
 }
 
-/* ---- what was read ----------------------------------------------------------------------------------------------- */
+/* ---- results of reading ------------------------------------------------------------------------------------------ */
 
 bool playbook_problem(struct playbook_reading *reading, const char *format, ...)
 {

@@ -5,7 +5,7 @@
  *
  *      ## NAME                                   a section
  *      [id] helpful=3 harmful=1 :: content       a bullet of the section above
- *      # anything                                a comment
+ *      # text                                    a comment
  *
  * Lines end with LF or CR LF. A byte order mark in front is ignored. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_TEXT_H
@@ -34,8 +34,8 @@ struct playbook_text {
 bool playbook_text_read(struct arena *arena, Renga__V1__PlaybookFormat format, const char *text,
                         struct playbook_text *out, struct status *st);
 
-/* Appends the playbook; `buffer->failed` if it does not fit. A section begins with each bullet whose section differs
- * from the one before. */
+/* Appends the playbook; `buffer->failed` if it does not fit. A section header precedes each bullet that is in
+ * another section than the bullet before. */
 void playbook_text_write(struct buffer *out, Renga__V1__PlaybookFormat format, const char *dataset, int64_t revision,
                          Renga__V1__Bullet *const *bullets, size_t count);
 

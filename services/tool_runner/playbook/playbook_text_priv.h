@@ -1,4 +1,4 @@
-/* What the readers of both formats share. Private to playbook_text*.c. */
+/* Shared by the readers of both formats. Private to playbook_text*.c. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_TEXT_PRIV_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_TEXT_PRIV_H
 
@@ -11,7 +11,7 @@
 struct playbook_reading {
     struct arena *arena;
     struct playbook_text *out;
-    const char *unit; /* "line" or "bullet": what `number` counts */
+    const char *unit; /* "line" or "bullet": the unit of `number` */
     int32_t number;   /* of the line or bullet in hand */
     size_t bullet_room;
     struct playbook_id_slot {
@@ -21,7 +21,7 @@ struct playbook_reading {
 };
 #define PLAYBOOK_ID_SLOTS 32768 /* a power of 2, above twice PLAYBOOK_BULLETS_MAX */
 
-/* Notes what is wrong with the line or bullet in hand. Always false. */
+/* Records a problem of the current line or bullet. Always false. */
 bool playbook_problem(struct playbook_reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Checks the bounds of a bullet and that its id is new, and keeps it. `bullet` and its texts are the arena's. */

@@ -1,5 +1,5 @@
-/* The history's bounds: which of the oldest changes and requests leave with the next change. They leave in groups, so
- * that most changes read none of them. */
+/* The history's bounds: which of the oldest changes and requests leave with the next change. They leave in groups,
+ * so that most changes read no old rows. */
 #include "playbook_write.h"
 
 #include "playbook_cache.h"

@@ -70,7 +70,7 @@ static bool vectors_job_failed(struct playbook_vectors *self)
     return true;
 }
 
-/* ---- which bullets have none ------------------------------------------------------------------------------------- */
+/* ---- bullets without a vector ------------------------------------------------------------------------------------ */
 
 static void vectors_digest(const char *model, const char *content, char digest[2 * PLAYBOOK_DIGEST_BYTES + 1])
 {
@@ -144,7 +144,7 @@ static bool vectors_read_row(const struct store_bytes *value, struct vector *vec
     return true;
 }
 
-/* The digest at the end of a key; NULL: it has none. */
+/* The digest at the end of a key; NULL: it has no digest. */
 static const char *vectors_row_digest(const struct store_row *row, char digest[2 * PLAYBOOK_DIGEST_BYTES + 1])
 {
     size_t size = (size_t)2 * PLAYBOOK_DIGEST_BYTES;
@@ -219,7 +219,7 @@ static void vectors_scan(struct playbook_vectors *self)
     vectors_end(self);
 }
 
-/* ---- what was embedded is kept ----------------------------------------------------------------------------------- */
+/* ---- storing new vectors ----------------------------------------------------------------------------------------- */
 
 static void vectors_committed(struct store_batch *batch)
 {

@@ -1,12 +1,12 @@
-/* The vectors of a search: that of its query, and those of bullets that have none yet. A bullet's vector is read from
- * the store if an earlier search has written it there; else the gateway makes it, and it is written:
+/* The vectors of a search: that of its query, and those of bullets without a vector. A bullet's vector is read from the
+ * store if an earlier search has written it there; else the gateway makes it, and it is written:
  *
  *      list ---> rows (as long as they have some) ---> ask ---> embed (64 texts a request) ---> keep ---> commit --->
  * done
  *
- * A vector's key is the digest of the embedding model and the content, so that a bullet that comes back, or stands in
- * two playbooks' revisions, is not paid for again. At most PLAYBOOK_EMBED_MAX bullets are embedded in one search; the
- * others are found by words until a later one. */
+ * A vector's key is the digest of the embedding model and the content, so that a bullet that comes back, or stands
+ * in two playbooks' revisions, is not paid for again. At most PLAYBOOK_EMBED_MAX bullets are embedded in one search;
+ * the others are found by words until a later one. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_VECTORS_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_VECTORS_H
 
@@ -34,7 +34,7 @@ struct playbook_vectors {
 
     /* For `done`, and until playbook_vectors_fini. */
     struct status status;  /* why there is no vector of the query */
-    struct vector *vector; /* NULL: none */
+    struct vector *vector; /* may be NULL */
     Renga__V1__Usage usage;
 
     /* Its own. */

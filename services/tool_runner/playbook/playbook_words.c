@@ -67,7 +67,8 @@ static bool playbook_is_stressed(const char *word, size_t length)
     return false;
 }
 
-/* Makes the first letter small where a sentence begins and the rest is small; makes words of emphasis small. */
+/* Lowers the first letter of a word at the beginning of a sentence if the rest is lower case; lowers words of
+ * emphasis. */
 static void playbook_word_lower(char *word, size_t length, bool opens)
 {
     bool small = true, stressed = playbook_is_stressed(word, length);
@@ -78,8 +79,8 @@ static void playbook_word_lower(char *word, size_t length, bool opens)
             word[i] = (char)(word[i] | 0x20);
 }
 
-/* Verbs that mean the same at the beginning of a sentence, where they are no names of functions or fields. "" is left
- * out, and so is the article. */
+/* Verbs with the same meaning at the beginning of a sentence, unless they name a function or field. "" is left out,
+ * and so is the article. */
 static const char *playbook_word_spelling(const struct playbook_word *word, bool opens)
 {
     static const char *const spellings[][2] = {
@@ -199,7 +200,8 @@ static bool playbook_words_end_with(const struct playbook_words *words, const ch
     return left == 0;
 }
 
-/* Makes one form of the polite and neutral endings of a sentence. A denial is part of none, and a verb is no noun. */
+/* Reduces the polite and neutral endings of a sentence to one form. A negation is part of no ending, and a verb is
+ * not a noun. */
 static void playbook_words_plain_ending(struct playbook_words_reader *reader)
 {
     static const char *const endings[][2] = {
@@ -250,7 +252,7 @@ static size_t playbook_japanese_spelling(const char *text, size_t length, const 
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-/* Characters that the normal form makes equal to others, and that mean something else: ² and 2, ½, ①, Ⅳ, ㎏. */
+/* Characters that the normal form makes equal to others with another meaning: ² and 2, ½, ①, Ⅳ, ㎏. */
 static bool playbook_is_compatibility(uint32_t code)
 {
     return code == 0xAA || code == 0xBA || code == 0xB2 || code == 0xB3 || code == 0xB9 ||
@@ -260,7 +262,7 @@ static bool playbook_is_compatibility(uint32_t code)
            (code >= 0x1F100 && code <= 0x1F2FF);
 }
 
-/* The ASCII capital of a character of the original: that of "A" and "Ａ"; 0: none. */
+/* The ASCII capital of a character of the original: that of "A" and "Ａ"; 0: not a capital. */
 static uint32_t playbook_capital(uint32_t code)
 {
     if (code >= 0xFF21 && code <= 0xFF3A)

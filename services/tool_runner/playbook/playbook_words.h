@@ -1,9 +1,9 @@
 /* The sequence of words of a bullet, without harmless differences. Private to playbook_similar.c and playbook_words.c.
  *
  * A word is a run of letters, digits and symbols, or a single Japanese character. These differences are harmless:
- * white space, the width of letters, quotation with backticks, a capital letter at the beginning of
- * a sentence, "the", contractions ("don't"), a few verbs where a sentence begins, and polite endings of a
- * Japanese sentence. */
+ * white space, the width of letters, quotation with backticks, a capital letter at the beginning of a sentence,
+ * "the", contractions ("don't"), a few verbs at the beginning of a sentence, and polite endings of a Japanese
+ * sentence. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_WORDS_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_WORDS_H
 

@@ -38,7 +38,7 @@ struct playbook_write *playbook_write_create(struct tool_runner *runner, struct 
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* What an attempt has made. */
+/* Releases the results of an attempt. */
 static void write_drop_attempt(struct playbook_write *self)
 {
     if (self->has_batch)

@@ -4,9 +4,9 @@
  *                  ^                                                                             |
  *                  '----------------------- another tool-runner was first -----------------------'
  *
- * Requests for one playbook run one at a time within the process; the head row is expected to be as it was loaded, so
- * that of several processes one succeeds, and the others apply their change anew. The request's row is written in the
- * same batch: a change is applied once, whatever dies. */
+ * Requests for one playbook run one at a time within the process; the head row is expected to be as it was loaded,
+ * so that of several processes one succeeds, and the others apply their change anew. The request's row is written in
+ * the same batch: a change is applied once, also after a crash of any process. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 
@@ -26,7 +26,7 @@ struct playbook_write {
     const ProtobufCMessageDescriptor *response_type;
     int64_t expected_revision;
     int64_t restored_revision;
-    bool dry_run, replaces; /* replaces: nothing of the old bullets stays */
+    bool dry_run, replaces; /* replaces: the old bullets are deleted */
     /* In a worker: the bounds of the contract. */
     bool (*check)(struct playbook_write *write, struct status *st);
     /* May be NULL. After the load: calls playbook_write_go_on in the end, with `status` set if it failed. */
@@ -71,7 +71,7 @@ struct playbook_write *playbook_write_create(struct tool_runner *runner, struct 
 void playbook_write_start(struct playbook_write *write);
 void playbook_write_go_on(struct playbook_write *write);
 
-/* Reads which of the oldest changes and requests go; goes on with `ended`. Reads nothing if there is room. */
+/* Reads the oldest changes and requests that have to go; continues with `ended`. Reads no rows if there is room. */
 void playbook_trim_start(struct playbook_write *write, void (*ended)(struct playbook_write *write));
 bool playbook_trim_is_needed(const struct playbook_write *write);
 

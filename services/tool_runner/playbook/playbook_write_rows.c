@@ -190,7 +190,7 @@ static void fill_request(struct filling *self)
     arena_reset(&self->arena);
 }
 
-/* What is too old. */
+/* Deletes rows beyond the limits of the history. */
 static void fill_trimmed(struct filling *self)
 {
     struct playbook_head *head = &self->write->next_head;

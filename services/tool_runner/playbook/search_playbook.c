@@ -1,8 +1,8 @@
-/* SearchPlaybook: the playbook is loaded, vectors are fetched where there is an embedding model, and a worker searches
- * the index.
+/* SearchPlaybook: the playbook is loaded, vectors are fetched if there is an embedding model, and a worker searches the
+ * index.
  *
  *      load ---(vectors wanted)---> vectors ---> search, in a worker ---> answer
- *        '------------------------------------------^                              */
+ *        '------------------------------------------^ */
 #include "playbook/playbook_load.h"
 #include "playbook/playbook_vectors.h"
 #include "playbook/playbooks.h"

@@ -22,7 +22,7 @@
 #define RECORD_DIGEST     32 /* bytes */
 #define RECORD_TENANT_MAX 96 /* bytes, so that every key fits */
 
-/* Whose call it is. Texts are borrowed. */
+/* The key of a call's record. Texts are borrowed. */
 struct record_name {
     const char *tenant, *key; /* of the request */
     const char *thread, *run; /* "" if there is no thread or run */

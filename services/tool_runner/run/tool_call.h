@@ -18,7 +18,7 @@ struct tool_call {
     const Renga__V1__ToolInvocation *asked;
     const struct record_name *name;
     struct tool_runner *runner;
-    struct rpc_call *rpc; /* on whose behalf */
+    struct rpc_call *rpc; /* the caller's RPC */
     struct store *store;
     int64_t queue_wait_ms;
     void (*settled)(struct tool_call *call); /* once, from the loop */

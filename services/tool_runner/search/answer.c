@@ -21,8 +21,8 @@ static bool answer_is_blank(char c)
     return (unsigned char)c <= ' ' || c == 0x7f;
 }
 
-/* Bytes of a character that turns the direction of the text behind it, so that "moc.knab" is read as a bank; 0: no such
- * character. */
+/* Length of a character that reverses the direction of the following text, so that "moc.knab" is read as a bank; 0:
+ * another character. */
 static size_t answer_turns(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;

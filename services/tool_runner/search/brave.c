@@ -186,8 +186,8 @@ static size_t brave_read_windows(const struct search_reply *reply, const char *n
     return count;
 }
 
-/* Seconds until a request may come again, by the used-up window that refills first; -1: it does not say. A window whose
- * limit is 0 has no limit. */
+/* Seconds until the next permitted request, by the exhausted window that refills first; -1: unknown. A window with a
+ * limit of 0 has no limit. */
 static long long brave_wait_s(const struct search_reply *reply)
 {
     long long limits[BRAVE_WINDOWS_MAX], left[BRAVE_WINDOWS_MAX], resets[BRAVE_WINDOWS_MAX], wait = -1;

@@ -54,7 +54,7 @@ struct search_request {
     struct http_headers *headers; /* http_headers_add, which copies; Content-Type and the key among them */
 };
 
-/* Adds a header whose value is `scheme` ("Bearer ", or "") and a secret; no copy stays in memory. */
+/* Adds a header with the value `scheme` ("Bearer ", or "") and a secret; no copy stays in memory. */
 bool search_request_authorize(struct search_request *request, const char *name, const char *scheme, const char *secret,
                               struct status *st);
 

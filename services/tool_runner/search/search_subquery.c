@@ -276,8 +276,8 @@ void search_subquery_start(struct search_subquery *subquery)
         subquery_look_up(subquery);
 }
 
-/* A paid request that was sent is brought to its end, in its own time: its answer is kept for a repetition under the
- * key, such as that of a caller that was killed and is back. */
+/* A paid request that was sent runs to its end: its answer is stored for a repetition under the key, for instance by
+ * a caller that was killed and restarted. */
 void search_subquery_cancel(struct search_subquery *subquery)
 {
     if (subquery->is_over || (subquery->in_record && source_call_finish(&subquery->call)))

@@ -33,8 +33,8 @@ static const struct field searxng_fields[] = {
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-/* The query without the words that are commands of SearXNG: "!engine", "!!g" (which leads to another site), ":ja", "<3"
- * (a time limit). A model or a person who quotes text does not mean them. */
+/* The query without the words that are commands of SearXNG: "!engine", "!!g" (which leads to another site), ":ja",
+ * "<3" (a time limit). Models and people quoting text do not mean them. */
 static void searxng_put_query(struct buffer *body, const char *query)
 {
     char kept[SEARCH_QUERY_MAX + 1];

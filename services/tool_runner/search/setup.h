@@ -27,7 +27,7 @@ struct search_setup {
     bool is_stand_in;       /* asked only if another source of its group has failed */
     bool is_paid;
     bool is_disabled;
-    bool repeats;       /* a paid search whose answer a crash has lost is sent again under its key */
+    bool repeats;       /* a paid search is sent again under its key if a crash has lost its answer */
     int64_t price;      /* micro-USD of a search */
     int32_t attempts;   /* requests of a search, the first included */
     int64_t timeout_ms; /* of a single request */

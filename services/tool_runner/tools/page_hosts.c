@@ -12,7 +12,7 @@ struct page_host {
     char *own;        /* the name as the DNS has it */
     const char *name; /* points into it; without brackets */
     size_t length;
-    bool below;    /* "*.example.com": hosts whose names end so; name is ".example.com". "*" is below "" */
+    bool below;    /* "*.example.com": hosts with this suffix; name is ".example.com". "*" is below "" */
     unsigned port; /* 0: 80 and 443 */
     enum page_reach reach;
 };

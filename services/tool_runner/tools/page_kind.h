@@ -17,8 +17,8 @@ struct page_kind {
     char charset[PAGE_CHARSET_MAX]; /* "": it is not told */
 };
 
-/* By Content-Type (NULL: no such header) and the path of the URL. False if it is neither text nor a kind of file that
- * is read. */
+/* By Content-Type (NULL: no header) and the path of the URL. False if it is neither text nor a readable kind of
+ * file. */
 bool page_kind_read(struct page_kind *kind, const char *content_type, const char *path);
 
 /* The page as clean UTF-8 in `text`, which points into `bytes` or `room`. INVALID_ARGUMENT if it is no text. */

@@ -33,7 +33,7 @@ static struct counts read_counts(const unsigned char *header)
                            big(at + 12, 4), big(at + 16, 4), big(at + 20, 4)};
 }
 
-/* Of a block whose moments have `width` bytes. Counts are 32 bits: nothing overflows. */
+/* Size of a block with moments of `width` bytes. Counts are 32 bits: no overflow. */
 static size_t block_size(const struct counts *counts, size_t width)
 {
     return counts->times * (width + 1) + counts->types * TYPE + counts->letters + counts->leaps * (width + 4) +

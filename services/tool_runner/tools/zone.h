@@ -14,7 +14,7 @@
  * zone, UNKNOWN if the database does not reach that moment. Reads a small file. */
 bool zone_offset(const char *name, int64_t at, int32_t *offset, struct status *st);
 
-/* The same for the bytes of a TZif file. False if they are no such file, or end before `at` with rules that go on. */
+/* The same for the bytes of a TZif file. False: they are not a TZif file, or end before `at` with rules that go on. */
 bool zone_read(const char *bytes, size_t size, int64_t at, int32_t *offset);
 
 #endif
