@@ -59,16 +59,6 @@ static bool create_admissions(struct config_generation *generation, const struct
     return true;
 }
 
-static void destroy_admissions(struct config_generation *generation)
-{
-    for (size_t i = 0; generation->places && generation->turns && i < routes_count(generation->routes); i++) {
-        admission_destroy(&generation->places[i]);
-        admission_destroy(&generation->turns[i]);
-    }
-    free(generation->places);
-    free(generation->turns);
-}
-
 void config_generation_enforce(const struct config_generation *generation)
 {
     const struct limits_table *clients = routes_clients(generation->routes),
@@ -183,7 +173,12 @@ void config_generation_release(struct config_generation **config_generation_poin
     *config_generation_pointer = NULL;
     if (!generation || atomic_fetch_sub_explicit(&generation->holders, 1, memory_order_acq_rel) > 1)
         return;
-    destroy_admissions(generation);
+    for (size_t i = 0; generation->places && generation->turns && i < routes_count(generation->routes); i++) {
+        admission_destroy(&generation->places[i]);
+        admission_destroy(&generation->turns[i]);
+    }
+    free(generation->places);
+    free(generation->turns);
     routes_destroy(&generation->routes);
     free(generation);
 }

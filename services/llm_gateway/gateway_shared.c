@@ -119,14 +119,6 @@ static void show_deployments(struct buffer *out, const struct gateway_shared *sh
     show_endpoint_health(out, shared, &resting, rests);
 }
 
-static void show_reloads(struct buffer *out, const struct gateway_shared *shared)
-{
-    static const struct metric reloads = {
-        .name = "renga_llm_reloads_total", .help = "Times the routes were read again.", .labels = {"result"}};
-    metrics_show(out, &reloads, (const char *[]){"loaded"}, (double)shared->reloaded);
-    metrics_show_more(out, &reloads, (const char *[]){"refused"}, (double)shared->reload_refused);
-}
-
 static void gateway_shared_collect(struct buffer *out, void *data)
 {
     struct gateway_shared *shared = data;
@@ -134,7 +126,10 @@ static void gateway_shared_collect(struct buffer *out, void *data)
     show_admission(out, shared);
     show_cache(out, shared);
     show_deployments(out, shared);
-    show_reloads(out, shared);
+    static const struct metric reloads = {
+        .name = "renga_llm_reloads_total", .help = "Times the routes were read again.", .labels = {"result"}};
+    metrics_show(out, &reloads, (const char *[]){"loaded"}, (double)shared->reloaded);
+    metrics_show_more(out, &reloads, (const char *[]){"refused"}, (double)shared->reload_refused);
     pthread_mutex_unlock(&shared->lock);
 }
 
@@ -265,22 +260,6 @@ static void exchanged(struct work *work)
     sem_post(exchange->done);
 }
 
-/* Returns when all loops have switched. */
-static void exchange_in_loops(struct gateway_shared *shared, struct config_generation *generation)
-{
-    struct exchange exchanges[LOOPS_MAX];
-    sem_t done;
-    sem_init(&done, 0, 0);
-    for (unsigned i = 0; i < shared->member_count; i++) {
-        exchanges[i] = (struct exchange){{.run = exchanged}, shared->members[i], generation, &done};
-        loop_post(shared->members[i]->loop, &exchanges[i].work);
-    }
-    for (unsigned i = 0; i < shared->member_count; i++)
-        while (sem_wait(&done) != 0)
-            ;
-    sem_destroy(&done);
-}
-
 static void put_in_force(struct gateway_shared *shared, struct config_generation *generation)
 {
     struct config_generation *old = shared->generation;
@@ -292,7 +271,18 @@ static void put_in_force(struct gateway_shared *shared, struct config_generation
     shared->generation = generation;
     shared->reloaded++;
     pthread_mutex_unlock(&shared->lock);
-    exchange_in_loops(shared, generation);
+    /* Returns when all loops have switched. */
+    struct exchange exchanges[LOOPS_MAX];
+    sem_t done;
+    sem_init(&done, 0, 0);
+    for (unsigned i = 0; i < shared->member_count; i++) {
+        exchanges[i] = (struct exchange){{.run = exchanged}, shared->members[i], generation, &done};
+        loop_post(shared->members[i]->loop, &exchanges[i].work);
+    }
+    for (unsigned i = 0; i < shared->member_count; i++)
+        while (sem_wait(&done) != 0)
+            ;
+    sem_destroy(&done);
     config_generation_release(&old);
 }
 

@@ -75,12 +75,6 @@ static bool may_afford(struct admission *admission, const struct ticket *ticket,
     return false;
 }
 
-static void admission_reserve(struct ticket *ticket, const struct admission_time *moment)
-{
-    ticket->client_reserved = admission_budget_reserve(ticket->of_client, ticket, moment);
-    ticket->tenant_reserved = admission_budget_reserve(ticket->of_tenant, ticket, moment);
-}
-
 static void return_reserved(struct admission *admission, const struct ticket *ticket)
 {
     if (!is_budgeted(ticket))
@@ -138,8 +132,10 @@ static enum admission_result enter(struct admission *admission, struct ticket *t
             return ADMISSION_REJECTED;
     }
     enum admission_result answer = place_or_queue(admission, ticket);
-    if (budgeted && answer != ADMISSION_REJECTED)
-        admission_reserve(ticket, &moment);
+    if (budgeted && answer != ADMISSION_REJECTED) {
+        ticket->client_reserved = admission_budget_reserve(ticket->of_client, ticket, &moment);
+        ticket->tenant_reserved = admission_budget_reserve(ticket->of_tenant, ticket, &moment);
+    }
     return answer;
 }
 
@@ -168,8 +164,10 @@ static void client_timed_out(struct timer *timer)
     ticket->admitted(ticket);
 }
 
-static void ticket_begin(struct admission *admission, struct ticket *ticket)
+enum admission_result admission_enter(struct admission *admission, struct ticket *ticket)
 {
+    struct admission_shortage shortage = {0};
+    uint32_t client = admission_name_hash(ticket->client), tenant = admission_name_hash(ticket->tenant);
     assert(ticket->state == TICKET_OUTSIDE && ticket->priority < ADMISSION_PRIORITIES);
     ticket->admission = admission;
     ticket->exhausted = NULL;
@@ -177,13 +175,6 @@ static void ticket_begin(struct admission *admission, struct ticket *ticket)
     ticket->status.code = OK;
     ticket->status.retry_after_ms = 0;
     ticket->status.field[0] = ticket->status.text[0] = '\0';
-}
-
-enum admission_result admission_enter(struct admission *admission, struct ticket *ticket)
-{
-    struct admission_shortage shortage = {0};
-    uint32_t client = admission_name_hash(ticket->client), tenant = admission_name_hash(ticket->tenant);
-    ticket_begin(admission, ticket);
     pthread_mutex_lock(&admission->lock);
     ticket->of_client = admission_consumer_find(&admission->clients, ticket->client, client);
     ticket->of_tenant = admission_consumer_find(&admission->tenants, ticket->tenant, tenant);

@@ -65,15 +65,6 @@ static struct ticket *wakeup_queue_take(struct admission_wakeup_queue *wakeup_qu
     return ticket;
 }
 
-static void wakeup_queue_left(struct admission *admission)
-{
-    pthread_mutex_lock(&admission->lock);
-    bool last = --admission->posts == 0 && admission->abandoned;
-    pthread_mutex_unlock(&admission->lock);
-    if (last)
-        admission_free(admission);
-}
-
 /* Tickets that arrive during the run have posted the queue again: tickets that call one another do not block the
  * loop. */
 static void wakeup_queue_run(struct work *work)
@@ -88,5 +79,9 @@ static void wakeup_queue_run(struct work *work)
         loop_disarm(ticket->loop, &ticket->wait_timer);
         ticket->admitted(ticket);
     }
-    wakeup_queue_left(admission);
+    pthread_mutex_lock(&admission->lock);
+    bool last = --admission->posts == 0 && admission->abandoned;
+    pthread_mutex_unlock(&admission->lock);
+    if (last)
+        admission_free(admission);
 }

@@ -72,16 +72,6 @@ static void redis_socket_feed(struct response_cache_redis *redis, const char *by
         redis_give_up(redis, "does not speak as Redis does");
 }
 
-static void redis_socket_receive(struct response_cache_redis *redis)
-{
-    char bytes[READ_SIZE];
-    ssize_t size = recv(redis->fd, bytes, sizeof bytes, 0);
-    if (size > 0)
-        redis_socket_feed(redis, bytes, (size_t)size);
-    else if (size == 0 || (errno != EAGAIN && errno != EINTR))
-        redis_give_up(redis, "has closed the connection");
-}
-
 static void connected(struct response_cache_redis *redis)
 {
     int error = 0;
@@ -104,8 +94,14 @@ static void redis_socket_ready(struct watch *watch, uint32_t events)
         watch_socket(redis, false);
     if (redis->state >= REDIS_GREETS && (connects || events & EPOLLOUT))
         redis_socket_flush(&redis->flushing);
-    if (redis->state >= REDIS_GREETS && events & ~(uint32_t)EPOLLOUT)
-        redis_socket_receive(redis);
+    if (redis->state >= REDIS_GREETS && events & ~(uint32_t)EPOLLOUT) {
+        char bytes[READ_SIZE];
+        ssize_t size = recv(redis->fd, bytes, sizeof bytes, 0);
+        if (size > 0)
+            redis_socket_feed(redis, bytes, (size_t)size);
+        else if (size == 0 || (errno != EAGAIN && errno != EINTR))
+            redis_give_up(redis, "has closed the connection");
+    }
 }
 
 static void redis_socket_connect_to(struct response_cache_redis *redis, const struct sockaddr_storage *address,

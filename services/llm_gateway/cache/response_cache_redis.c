@@ -59,12 +59,6 @@ void redis_give_up(struct response_cache_redis *redis, const char *why)
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
 
-static void arm(struct response_cache_redis *redis, int64_t at_ns)
-{
-    if (!redis->timer.place || at_ns < redis->timer.at_ns)
-        loop_arm(redis->loop, &redis->timer, at_ns);
-}
-
 /* NULL: too many open commands. */
 static struct redis_request *command(struct response_cache_redis *redis, enum redis_request_kind kind,
                                      const struct redis_part *parts, size_t count)
@@ -80,7 +74,8 @@ static struct redis_request *command(struct response_cache_redis *redis, enum re
     int64_t patience_ms = kind < REDIS_GET ? REDIS_GREET_MS : redis->timeout_ms;
     *request = (struct redis_request){
         .kind = kind, .replies_before = redis->reply_count, .deadline_ns = clock_now_ns() + patience_ms * NS_PER_MS};
-    arm(redis, request->deadline_ns);
+    if (!redis->timer.place || request->deadline_ns < redis->timer.at_ns)
+        loop_arm(redis->loop, &redis->timer, request->deadline_ns);
     loop_defer(redis->loop, &redis->flushing);
     return request;
 }

@@ -130,19 +130,6 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
-/* Counting takes longer than reading. Stored text is counted here, and only if the provider sent no usage. */
-static int64_t tokens_said(const struct answer *answer)
-{
-    struct token_count count = answer->passed;
-    for (int part = 0; part < ANSWER_PARTS; part++)
-        if (answer->parts[part].size)
-            token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
-    for (const struct answer_call *call = answer->first_call; call && answer->keeps_rest; call = call->next)
-        if (call->arguments.size)
-            token_count_add(&count, call->arguments.bytes, call->arguments.size);
-    return token_count_whole(&count);
-}
-
 static size_t bytes_said(const struct answer *answer)
 {
     size_t bytes = 0;
@@ -161,7 +148,15 @@ const Renga__V1__Usage *answer_usage(struct answer *answer)
     answer->estimated_at = said + 1;
     if (!answer->read)
         answer->usage.input_tokens = tokens_of_chat(answer->request);
-    answer->usage.output_tokens = tokens_said(answer);
+    /* Counting takes longer than reading. Stored text is counted here, and only if the provider sent no usage. */
+    struct token_count count = answer->passed;
+    for (int part = 0; part < ANSWER_PARTS; part++)
+        if (answer->parts[part].size)
+            token_count_add(&count, answer->parts[part].bytes, answer->parts[part].size);
+    for (const struct answer_call *call = answer->first_call; call && answer->keeps_rest; call = call->next)
+        if (call->arguments.size)
+            token_count_add(&count, call->arguments.bytes, call->arguments.size);
+    answer->usage.output_tokens = token_count_whole(&count);
     answer->usage.estimated = true;
     return &answer->usage;
 }

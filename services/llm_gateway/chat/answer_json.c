@@ -75,15 +75,6 @@ static struct span without_fences(struct span text)
     return answer_json_trimmed((struct span){.bytes = line, .size = (size_t)(end - line)});
 }
 
-static struct span unwrapped(const struct answer_text *text)
-{
-    struct span all = {.bytes = text->bytes, .size = text->size};
-    size_t mark = sizeof BYTE_ORDER_MARK - 1;
-    if (all.size >= mark && memcmp(all.bytes, BYTE_ORDER_MARK, mark) == 0)
-        all = (struct span){.bytes = all.bytes + mark, .size = all.size - mark};
-    return without_fences(answer_json_trimmed(all));
-}
-
 /* ---- the JSON ---------------------------------------------------------------------------------------------------- */
 
 static bool fits_schema(const struct json_schema *schema, struct span json, struct buffer *problems, struct status *st)
@@ -108,7 +99,11 @@ static bool answer_json_fits(const struct answer *answer, struct span json, stru
 bool answer_check_json(struct answer *answer, char **json, struct failure *failure)
 {
     const struct answer_text *text = &answer->parts[ANSWER_TEXT];
-    struct span inside = unwrapped(text);
+    struct span all = {.bytes = text->bytes, .size = text->size};
+    size_t mark = sizeof BYTE_ORDER_MARK - 1;
+    if (all.size >= mark && memcmp(all.bytes, BYTE_ORDER_MARK, mark) == 0)
+        all = (struct span){.bytes = all.bytes + mark, .size = all.size - mark};
+    struct span inside = without_fences(answer_json_trimmed(all));
     struct status st = {0};
     struct buffer problems;
     buffer_init(&problems, PROBLEMS_MAX);

@@ -53,15 +53,6 @@ static void tell_text(struct teller *teller, const char *type, const char *text)
     json_write_end(teller->writer);
 }
 
-static void tell_call(struct teller *teller, const Renga__V1__ToolCall *call)
-{
-    begin_part(teller, "tool_call");
-    json_write_string(teller->writer, "id", call->id);
-    json_write_string(teller->writer, "name", call->name);
-    chat_content_put(teller, "arguments", call->arguments_json);
-    json_write_end(teller->writer);
-}
-
 static void tell_result(struct teller *teller, const Renga__V1__ChatMessage *message)
 {
     begin_part(teller, "tool_call_response");
@@ -81,34 +72,36 @@ static void tell_message(struct teller *teller, const Renga__V1__ChatMessage *me
     else
         tell_text(teller, "text", message->content);
     tell_text(teller, "refusal", message->refusal);
-    for (size_t i = 0; i < message->n_tool_calls; i++)
-        tell_call(teller, message->tool_calls[i]);
+    for (size_t i = 0; i < message->n_tool_calls; i++) {
+        const Renga__V1__ToolCall *call = message->tool_calls[i];
+        begin_part(teller, "tool_call");
+        json_write_string(teller->writer, "id", call->id);
+        json_write_string(teller->writer, "name", call->name);
+        chat_content_put(teller, "arguments", call->arguments_json);
+        json_write_end(teller->writer);
+    }
     json_write_end(teller->writer);
     if (finish[0])
         json_write_string(teller->writer, "finish_reason", finish);
     json_write_end(teller->writer);
 }
 
-/* The newest that fit; the oldest of them may be cut. */
-static void tell_question(const Renga__V1__ChatRequest *request, size_t budget, struct json_writer *writer)
-{
-    size_t first = request->n_messages, left = budget, capacity = budget;
-    while (first > 0 && left > 0) {
-        size_t size = chat_content_size_of(request->messages[--first]);
-        capacity = left;
-        left -= size < left ? size : left;
-    }
-    json_write_array(writer, NULL);
-    for (size_t i = first; i < request->n_messages; i++, capacity = budget)
-        tell_message(&(struct teller){.writer = writer, .left = capacity}, request->messages[i], "");
-    json_write_end(writer);
-}
-
 bool chat_write_content(struct pipeline *pipeline, bool answer, size_t budget, struct json_writer *writer)
 {
     struct chat *chat = (struct chat *)pipeline;
     if (!answer) {
-        tell_question(chat->request, budget, writer);
+        /* The newest that fit; the oldest of them may be cut. */
+        const Renga__V1__ChatRequest *request = chat->request;
+        size_t first = request->n_messages, left = budget, capacity = budget;
+        while (first > 0 && left > 0) {
+            size_t size = chat_content_size_of(request->messages[--first]);
+            capacity = left;
+            left -= size < left ? size : left;
+        }
+        json_write_array(writer, NULL);
+        for (size_t i = first; i < request->n_messages; i++, capacity = budget)
+            tell_message(&(struct teller){.writer = writer, .left = capacity}, request->messages[i], "");
+        json_write_end(writer);
         return true;
     }
     const Renga__V1__ChatMessage *said = chat->answer.had_choice ? answer_message(&chat->answer) : NULL;

@@ -45,12 +45,6 @@ static bool line_came(void *owner, const char *line, size_t size)
     return chat_stream_event_came(owner, &(struct sse_event){.type = "message", .data = line, .size = size, .id = ""});
 }
 
-static void wait_for_reader(struct chat *chat)
-{
-    transfer_pause(&chat->pipeline.transfer);
-    loop_arm_after(rpc_call_loop(chat->pipeline.call), &chat->patience, chat->pipeline.gateway->reader_timeout_ms);
-}
-
 static void bytes_came(struct transfer *transfer, const char *bytes, size_t size)
 {
     struct chat *chat = transfer->owner;
@@ -68,7 +62,8 @@ static void bytes_came(struct transfer *transfer, const char *bytes, size_t size
             fail(&chat->pipeline.failure.status, DATA_LOSS, "%s", st.text);
         transfer_cancel(transfer);
     } else if (!rpc_call_writable(chat->pipeline.call)) {
-        wait_for_reader(chat);
+        transfer_pause(&chat->pipeline.transfer);
+        loop_arm_after(rpc_call_loop(chat->pipeline.call), &chat->patience, chat->pipeline.gateway->reader_timeout_ms);
     }
 }
 
@@ -184,27 +179,25 @@ void chat_stream_piece(struct answer *answer, const struct answer_piece *piece)
         send_slices(chat, piece);
 }
 
-/* A reader of a stream sees it come, in pieces of a few words; a long answer has no more of them than a short one. */
-static void chat_stream_send_text(struct chat *chat, enum answer_part part)
-{
-    const struct answer_text *text = &chat->answer.parts[part];
-    size_t most = text->size / PIECES_MAX > PIECE_LEAST ? text->size / PIECES_MAX : PIECE_LEAST;
-    char piece[PIECE_MAX + 1];
-    for (size_t sent = 0; sent < text->size;) {
-        size_t size = text_cut(text->bytes + sent, text->size - sent, most);
-        size = size ? size : most; /* no UTF-8, which only a caller in this process can give us */
-        memcpy(piece, text->bytes + sent, size);
-        piece[size] = '\0';
-        chat_stream_piece(&chat->answer, &(struct answer_piece){.part = part, .text = piece, .size = size});
-        sent += size;
-    }
-}
-
 void chat_stream_whole(struct chat *chat)
 {
     static const enum answer_part order[] = {ANSWER_REASONING, ANSWER_TEXT, ANSWER_REFUSAL};
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        chat_stream_send_text(chat, order[i]);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        /* A reader of a stream sees it come, in pieces of a few words; a long answer has no more of them than a short
+         * one. */
+        enum answer_part part = order[i];
+        const struct answer_text *text = &chat->answer.parts[part];
+        size_t most = text->size / PIECES_MAX > PIECE_LEAST ? text->size / PIECES_MAX : PIECE_LEAST;
+        char piece[PIECE_MAX + 1];
+        for (size_t sent = 0; sent < text->size;) {
+            size_t size = text_cut(text->bytes + sent, text->size - sent, most);
+            size = size ? size : most; /* no UTF-8, which only a caller in this process can give us */
+            memcpy(piece, text->bytes + sent, size);
+            piece[size] = '\0';
+            chat_stream_piece(&chat->answer, &(struct answer_piece){.part = part, .text = piece, .size = size});
+            sent += size;
+        }
+    }
     for (const struct answer_call *call = chat->answer.first_call; call; call = call->next) {
         const char *arguments = call->arguments.bytes ? call->arguments.bytes : "";
         chat_stream_piece(

@@ -23,14 +23,6 @@ size_t embed_response_max(const Renga__V1__EmbedRequest *request, size_t usual)
     return most > usual ? most : usual;
 }
 
-/* Errors are read as those of chat, in which the conversation is too long; here it is the inputs. */
-static void name_inputs(struct status *st)
-{
-    const struct status told = *st;
-    if (strcmp(told.field, "messages") == 0)
-        fail_field(st, "inputs", "%s", told.text + strlen("messages: "));
-}
-
 /* The caller's fault only if the length of the vectors was unknown. */
 static bool embed_result_too_large(const struct embed_answer *answer, const struct transfer *transfer,
                                    struct status *st)
@@ -51,8 +43,15 @@ static bool embed_result_is_json(const char *content_type)
     return !content_type || strcasestr(content_type, "json");
 }
 
-static bool embed_result_read_answer(struct embed *embed)
+static bool embed_result_read_end(struct embed *embed)
 {
+    struct pipeline *pipeline = &embed->pipeline;
+    if (pipeline->transfer.http_status >= 300)
+        return pipeline_fail_http(pipeline);
+    if (pipeline->transfer.end == TRANSFER_TOO_LARGE)
+        return embed_result_too_large(&embed->answer, &pipeline->transfer, &pipeline->failure.status);
+    if (pipeline->transfer.end != TRANSFER_COMPLETE)
+        return pipeline_fail_transport(pipeline);
     const struct transfer *transfer = &embed->pipeline.transfer;
     struct failure *failure = &embed->pipeline.failure;
     const struct provider *provider = embed->pipeline.target->deployment->provider;
@@ -65,22 +64,14 @@ static bool embed_result_read_answer(struct embed *embed)
     return false;
 }
 
-static bool embed_result_read_end(struct embed *embed)
-{
-    struct pipeline *pipeline = &embed->pipeline;
-    if (pipeline->transfer.http_status >= 300)
-        return pipeline_fail_http(pipeline);
-    if (pipeline->transfer.end == TRANSFER_TOO_LARGE)
-        return embed_result_too_large(&embed->answer, &pipeline->transfer, &pipeline->failure.status);
-    if (pipeline->transfer.end != TRANSFER_COMPLETE)
-        return pipeline_fail_transport(pipeline);
-    return embed_result_read_answer(embed);
-}
-
 bool embed_read_result(struct pipeline *pipeline)
 {
     if (embed_result_read_end((struct embed *)pipeline))
         return true;
-    name_inputs(&pipeline->failure.status);
+    /* Errors are read as those of chat, in which the conversation is too long; here it is the inputs. */
+    struct status *st = &pipeline->failure.status;
+    const struct status told = *st;
+    if (strcmp(told.field, "messages") == 0)
+        fail_field(st, "inputs", "%s", told.text + strlen("messages: "));
     return false;
 }

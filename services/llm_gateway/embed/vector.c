@@ -78,22 +78,18 @@ static bool vector_decode(struct vector *vector, struct json_pull *in, const cha
     return !in->wrong;
 }
 
-/* Slashes and pluses come escaped from some (PHP, .NET). */
-static bool read_base64(struct vector *vector, struct json_pull *in, struct arena *arena)
-{
-    size_t size;
-    const char *text = json_pull_borrow(in, &size);
-    return text && !in->broken && vector_decode(vector, in, text, size, arena);
-}
-
 bool vector_pull(struct vector *vector, struct json_pull *in, struct arena *arena)
 {
     enum json_kind kind = json_pull_kind(in);
     *vector = (struct vector){0};
     if (kind == JSON_ARRAY)
         return read_numbers(vector, in, arena);
-    if (kind == JSON_STRING)
-        return read_base64(vector, in, arena);
+    if (kind == JSON_STRING) {
+        /* Slashes and pluses come escaped from some (PHP, .NET). */
+        size_t size;
+        const char *text = json_pull_borrow(in, &size);
+        return text && !in->broken && vector_decode(vector, in, text, size, arena);
+    }
     json_pull_wrong(in, NULL, "is neither a list of numbers nor base64");
     return false;
 }

@@ -138,14 +138,6 @@ static int64_t timeout_of(const struct openai_http *openai_http, const struct ht
     return (int64_t)(seconds * 1000) + 1;
 }
 
-/* The client's own span becomes the parent of the call's. */
-static const struct trace_context *openai_http_trace_of(const struct http_request *request, struct arena *arena)
-{
-    const char *header = http_request_header(request, "traceparent");
-    struct trace_context *trace = header ? arena_zalloc(arena, sizeof *trace) : NULL;
-    return trace && rpc_trace_outside(trace, header, strlen(header)) ? trace : NULL;
-}
-
 struct openai_http_call *openai_http_call_create(struct openai_http *openai_http, struct http_request *request,
                                                  const struct rpc_principal *principal, size_t size)
 {
@@ -158,7 +150,10 @@ struct openai_http_call *openai_http_call_create(struct openai_http *openai_http
     rpc_client_call_init(&call->base, openai_http->loop, NULL);
     call->base.principal = principal;
     call->base.timeout_ms = timeout_of(openai_http, request);
-    call->base.trace = openai_http_trace_of(request, arena);
+    /* The client's own span becomes the parent of the call's. */
+    const char *header = http_request_header(request, "traceparent");
+    struct trace_context *trace = header ? arena_zalloc(arena, sizeof *trace) : NULL;
+    call->base.trace = trace && rpc_trace_outside(trace, header, strlen(header)) ? trace : NULL;
     call->openai_http = openai_http;
     call->request = request;
     http_request_on_left(request, openai_http_client_left, call);

@@ -52,24 +52,6 @@ static void client_reads_again(struct http_request *request, void *data)
     rpc_client_call_resume(&chat->base.base);
 }
 
-static void write_out(struct chat_call *chat, const struct buffer *out)
-{
-    struct http_request *request = chat->base.request;
-    if (!out->length)
-        return;
-    if (!chat->begun) {
-        chat->begun = true;
-        openai_http_call_rate_limits(&chat->base);
-        http_reply_header(request, "cache-control", "no-cache");
-        http_reply_header(request, "x-accel-buffering", "no");
-        http_reply_on_writable(request, client_reads_again, chat);
-        http_reply_begin(request, 200, STREAM_TYPE);
-    }
-    http_reply_write(request, out->data, out->length);
-    if (!http_reply_writable(request))
-        rpc_client_call_pause(&chat->base.base);
-}
-
 /* After an error the stream still ends regularly: a reset could overtake the error. [DONE] marks a successful end. */
 static void openai_http_chat_stream_ended(struct chat_call *chat)
 {
@@ -100,7 +82,20 @@ static void openai_http_chat_event_came(const Renga__V1__ChatStreamEvent *event,
     }
     buffer_clear(out);
     openai_http_write_event(&chat->stream, event, out);
-    write_out(chat, out);
+    struct http_request *request = chat->base.request;
+    if (!out->length)
+        return;
+    if (!chat->begun) {
+        chat->begun = true;
+        openai_http_call_rate_limits(&chat->base);
+        http_reply_header(request, "cache-control", "no-cache");
+        http_reply_header(request, "x-accel-buffering", "no");
+        http_reply_on_writable(request, client_reads_again, chat);
+        http_reply_begin(request, 200, STREAM_TYPE);
+    }
+    http_reply_write(request, out->data, out->length);
+    if (!http_reply_writable(request))
+        rpc_client_call_pause(&chat->base.base);
 }
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */

@@ -181,8 +181,13 @@ void openai_http_write_error(struct json_writer *writer, const struct openai_htt
     json_write_end(writer);
 }
 
-static void openai_http_error_add_headers(struct http_request *request, const struct openai_http_error *error)
+void openai_http_fail(struct http_request *request, const struct openai_http_error *error)
 {
+    struct buffer out;
+    struct json_writer writer;
+    buffer_init(&out, ERROR_MAX);
+    json_writer_init(&writer, &out);
+    openai_http_write_error(&writer, error);
     char number[16];
     if (error->status.retry_after_ms > 0) {
         snprintf(number, sizeof number, "%d", error->status.retry_after_ms);
@@ -194,16 +199,6 @@ static void openai_http_error_add_headers(struct http_request *request, const st
         http_reply_header(request, "x-should-retry", "false");
     if (error->http_status == 401)
         http_reply_header(request, "www-authenticate", "Bearer");
-}
-
-void openai_http_fail(struct http_request *request, const struct openai_http_error *error)
-{
-    struct buffer out;
-    struct json_writer writer;
-    buffer_init(&out, ERROR_MAX);
-    json_writer_init(&writer, &out);
-    openai_http_write_error(&writer, error);
-    openai_http_error_add_headers(request, error);
     http_reply(request, error->http_status, "application/json", buffer_text(&out), out.length);
     buffer_fini(&out);
 }

@@ -281,17 +281,6 @@ static void openai_http_read_refuse_unknown(struct openai_http_reader *reader, c
         openai_http_read_refuse(reader, value, "unknown_parameter", "is not known; leave it out");
 }
 
-static void openai_http_read_field(struct openai_http_reader *reader, const cJSON *value)
-{
-    size_t i = 0;
-    while (i < sizeof fields / sizeof fields[0] && strcmp(fields[i].name, value->string) != 0)
-        i++;
-    if (i == sizeof fields / sizeof fields[0])
-        openai_http_read_refuse_unknown(reader, value);
-    else if (openai_http_is_given(value))
-        fields[i].read(reader, value);
-}
-
 static void openai_http_read_begin(struct openai_http_chat_request *question)
 {
     *question = (struct openai_http_chat_request){.code = NULL};
@@ -309,8 +298,15 @@ bool openai_http_read_chat(const cJSON *root, struct arena *arena, struct openai
     openai_http_read_begin(question);
     if (!cJSON_IsObject(root))
         return fail(st, INVALID_ARGUMENT, "the body must be a JSON object");
-    for (const cJSON *value = root->child; value && !reader.in.failed; value = value->next)
-        openai_http_read_field(&reader, value);
+    for (const cJSON *value = root->child; value && !reader.in.failed; value = value->next) {
+        size_t i = 0;
+        while (i < sizeof fields / sizeof fields[0] && strcmp(fields[i].name, value->string) != 0)
+            i++;
+        if (i == sizeof fields / sizeof fields[0])
+            openai_http_read_refuse_unknown(&reader, value);
+        else if (openai_http_is_given(value))
+            fields[i].read(&reader, value);
+    }
     question->request.model = UNCONST(json_string(&reader.in, root, "model"));
     openai_http_read_messages(&reader);
     openai_http_read_tools(&reader);

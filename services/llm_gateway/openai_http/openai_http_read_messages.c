@@ -37,21 +37,6 @@ static char *join_parts(struct openai_http_reader *reader, const cJSON *parts, c
     return text;
 }
 
-static void read_content(struct openai_http_reader *reader, const cJSON *item, Renga__V1__ChatMessage *turn)
-{
-    const cJSON *content = cJSON_GetObjectItemCaseSensitive(item, "content");
-    bool assistant = turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
-    if (cJSON_IsArray(content)) {
-        turn->content = join_parts(reader, content, "text");
-        if (assistant)
-            turn->refusal = join_parts(reader, content, "refusal");
-    } else if (assistant) {
-        turn->content = UNCONST(json_string_or(&reader->in, item, "content", ""));
-    } else {
-        turn->content = UNCONST(json_string(&reader->in, item, "content"));
-    }
-}
-
 static void openai_http_read_messages_read_call(struct openai_http_reader *reader, const cJSON *item,
                                                 Renga__V1__ToolCall *call)
 {
@@ -123,7 +108,17 @@ static void openai_http_read_messages_read_turn(struct openai_http_reader *reade
         return;
     turn->role = roles[role];
     turn->name = UNCONST(json_string_or(&reader->in, item, "name", ""));
-    read_content(reader, item, turn);
+    const cJSON *content = cJSON_GetObjectItemCaseSensitive(item, "content");
+    bool assistant = turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
+    if (cJSON_IsArray(content)) {
+        turn->content = join_parts(reader, content, "text");
+        if (assistant)
+            turn->refusal = join_parts(reader, content, "refusal");
+    } else if (assistant) {
+        turn->content = UNCONST(json_string_or(&reader->in, item, "content", ""));
+    } else {
+        turn->content = UNCONST(json_string(&reader->in, item, "content"));
+    }
     if (role == TOOL) {
         turn->tool_call_id = UNCONST(json_string(&reader->in, item, "tool_call_id"));
         turn->tool_found_nothing = words_say_no_results(turn->content, strlen(turn->content)); /* it has no field */

@@ -56,9 +56,18 @@ static const char *content_of(const Renga__V1__ChatMessage *message, const Renga
     return message->content[0] || (!message->n_tool_calls && !message->refusal[0]) ? message->content : NULL;
 }
 
-static void openai_http_write_message(struct json_writer *writer, const Renga__V1__ChatMessage *message,
-                                      const Renga__V1__ChatFinish *finish)
+void openai_http_write_answer(struct json_writer *writer, const Renga__V1__ChatResponse *response, int64_t created_s)
 {
+    const Renga__V1__ChatFinish *finish = response->finish;
+    json_write_object(writer, NULL);
+    json_write_string(writer, "id", response->id);
+    json_write_string(writer, "object", "chat.completion");
+    json_write_int(writer, "created", created_s);
+    json_write_string(writer, "model", finish->answered_by ? finish->answered_by->model : "");
+    json_write_array(writer, "choices");
+    json_write_object(writer, NULL);
+    json_write_int(writer, "index", 0);
+    const Renga__V1__ChatMessage *message = response->message;
     json_write_object(writer, "message");
     json_write_string(writer, "role", "assistant");
     json_write_string(writer, "content", content_of(message, finish));
@@ -72,20 +81,6 @@ static void openai_http_write_message(struct json_writer *writer, const Renga__V
     if (message->reasoning_signature[0])
         json_write_string(writer, "reasoning_signature", message->reasoning_signature);
     json_write_end(writer);
-}
-
-void openai_http_write_answer(struct json_writer *writer, const Renga__V1__ChatResponse *response, int64_t created_s)
-{
-    const Renga__V1__ChatFinish *finish = response->finish;
-    json_write_object(writer, NULL);
-    json_write_string(writer, "id", response->id);
-    json_write_string(writer, "object", "chat.completion");
-    json_write_int(writer, "created", created_s);
-    json_write_string(writer, "model", finish->answered_by ? finish->answered_by->model : "");
-    json_write_array(writer, "choices");
-    json_write_object(writer, NULL);
-    json_write_int(writer, "index", 0);
-    openai_http_write_message(writer, response->message, finish);
     json_write_null(writer, "logprobs");
     json_write_string(writer, "finish_reason", finish_word(finish->finish_reason));
     json_write_end(writer);
@@ -192,19 +187,6 @@ static void note_call(struct openai_http_stream *stream, const Renga__V1__ToolCa
         stream->argued[delta->index / 64] |= bit;
 }
 
-/* No arguments are an empty object, which a client can parse. */
-static void complete_calls(const struct openai_http_stream *stream, struct buffer *out)
-{
-    Renga__V1__ToolCallDelta delta = RENGA__V1__TOOL_CALL_DELTA__INIT;
-    delta.arguments_json = UNCONST("{}");
-    for (int i = 0; i < OPENAI_HTTP_CALLS_MAX; i++) {
-        uint64_t bare = stream->opened[i / 64] & ~stream->argued[i / 64];
-        delta.index = i;
-        if (bare >> i % 64 & 1)
-            openai_http_write_call(stream, &delta, out);
-    }
-}
-
 static void write_stream_usage(const struct openai_http_stream *stream, const Renga__V1__Usage *usage,
                                struct buffer *out)
 {
@@ -232,7 +214,15 @@ static void write_finish(struct openai_http_stream *stream, const Renga__V1__Cha
         openai_http_write_stream_error(&error, out);
         return;
     }
-    complete_calls(stream, out);
+    /* No arguments are an empty object, which a client can parse. */
+    Renga__V1__ToolCallDelta delta = RENGA__V1__TOOL_CALL_DELTA__INIT;
+    delta.arguments_json = UNCONST("{}");
+    for (int i = 0; i < OPENAI_HTTP_CALLS_MAX; i++) {
+        uint64_t bare = stream->opened[i / 64] & ~stream->argued[i / 64];
+        delta.index = i;
+        if (bare >> i % 64 & 1)
+            openai_http_write_call(stream, &delta, out);
+    }
     delta_begin(&writer, stream, out);
     delta_end(&writer, stream, finish_word(finish->finish_reason), out);
     write_stream_usage(stream, finish->usage, out);

@@ -130,30 +130,7 @@ static struct route_series *pipeline_telemetry_series_of(struct pipeline_metrics
     return series;
 }
 
-static void pipeline_telemetry_look_up(struct pipeline_metrics *own, const struct pipeline *pipeline,
-                                       struct target_series *series)
-{
-    const char *model = pipeline->route->name, *deployment = pipeline->target->deployment->name;
-    series->input = metrics_series(own->families[TOKENS], (const char *[]){model, deployment, "input"});
-    series->output = metrics_series(own->families[TOKENS], (const char *[]){model, deployment, "output"});
-    series->cost = metrics_series(own->families[COST], (const char *[]){model, deployment});
-}
-
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
-
-static void record_usage(struct span *span, const Renga__V1__Usage *used, const struct price *price)
-{
-    span_int(span, "gen_ai.usage.input_tokens", used->input_tokens);
-    span_int(span, "gen_ai.usage.output_tokens", used->output_tokens);
-    span_int(span, "gen_ai.usage.total_tokens", used->input_tokens + used->output_tokens);
-    if (used->reasoning_tokens)
-        span_int(span, "gen_ai.usage.details.reasoning_tokens", used->reasoning_tokens);
-    if (price) {
-        double usd = (double)price_of(price, used) / MICROS_IN_USD;
-        span_double(span, "gen_ai.usage.cost", usd);
-        span_double(span, "langsmith.metadata.cost_usd", usd);
-    }
-}
 
 static void record(const struct pipeline_metrics *own, struct pipeline *pipeline, enum status_code code)
 {
@@ -180,8 +157,18 @@ static void record(const struct pipeline_metrics *own, struct pipeline *pipeline
     span_string(span, "renga.deployment", deployment->name);
     if (model[0])
         span_string(span, "gen_ai.response.model", model);
-    if (used)
-        record_usage(span, used, pipeline->target->price);
+    if (used) {
+        span_int(span, "gen_ai.usage.input_tokens", used->input_tokens);
+        span_int(span, "gen_ai.usage.output_tokens", used->output_tokens);
+        span_int(span, "gen_ai.usage.total_tokens", used->input_tokens + used->output_tokens);
+        if (used->reasoning_tokens)
+            span_int(span, "gen_ai.usage.details.reasoning_tokens", used->reasoning_tokens);
+        if (pipeline->target->price) {
+            double usd = (double)price_of(pipeline->target->price, used) / MICROS_IN_USD;
+            span_double(span, "gen_ai.usage.cost", usd);
+            span_double(span, "langsmith.metadata.cost_usd", usd);
+        }
+    }
     if (pipeline->origin && pipeline->origin->thread_id[0])
         span_string(span, "gen_ai.conversation.id", pipeline->origin->thread_id);
     if (pipeline->kind->describe)
@@ -210,8 +197,12 @@ void pipeline_record_attempt(struct pipeline *pipeline, enum status_code code)
     const Renga__V1__Usage *used = pipeline->kind->used(pipeline);
     if (!used)
         return;
-    if (series->input == NONE)
-        pipeline_telemetry_look_up(own, pipeline, series);
+    if (series->input == NONE) {
+        const char *model = pipeline->route->name, *deployment = pipeline->target->deployment->name;
+        series->input = metrics_series(own->families[TOKENS], (const char *[]){model, deployment, "input"});
+        series->output = metrics_series(own->families[TOKENS], (const char *[]){model, deployment, "output"});
+        series->cost = metrics_series(own->families[COST], (const char *[]){model, deployment});
+    }
     metrics_add(own->metrics, loop, series->input, used->input_tokens);
     metrics_add(own->metrics, loop, series->output, used->output_tokens);
     if (pipeline->target->price)

@@ -42,17 +42,6 @@ int64_t pipeline_remaining_ms(const struct pipeline *pipeline)
 
 /* ---- one request ------------------------------------------------------------------------------------------------- */
 
-static void set_time(struct pipeline *pipeline)
-{
-    int64_t timeout_ms = pipeline_remaining_ms(pipeline);
-    pipeline->timeout_is_callers = callers_left_ms(pipeline) < own_left_ms(pipeline);
-    if (pipeline->timeout_is_callers)
-        timeout_ms++; /* the caller's own clock is to end it first */
-    pipeline->transfer.timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
-    if (pipeline->streams)
-        pipeline->transfer.idle_timeout_ms = pipeline->gateway->idle_timeout_ms;
-}
-
 static bool write_body(struct pipeline *pipeline)
 {
     struct json_writer writer;
@@ -115,7 +104,13 @@ static bool pipeline_request_target(struct pipeline *pipeline)
     transfer->owner = pipeline;
     if (pipeline->kind->headers_came)
         transfer->headers_received = pipeline_upstream_headers_came;
-    set_time(pipeline);
+    int64_t timeout_ms = pipeline_remaining_ms(pipeline);
+    pipeline->timeout_is_callers = callers_left_ms(pipeline) < own_left_ms(pipeline);
+    if (pipeline->timeout_is_callers)
+        timeout_ms++; /* the caller's own clock is to end it first */
+    pipeline->transfer.timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
+    if (pipeline->streams)
+        pipeline->transfer.idle_timeout_ms = pipeline->gateway->idle_timeout_ms;
     pipeline_move(pipeline, PIPELINE_REQUESTING);
     if (pipeline->route->replays) {
         transfer_replay(pipeline->gateway->http, transfer, pipeline->route->replays);

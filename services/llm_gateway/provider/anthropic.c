@@ -74,16 +74,6 @@ static bool read_tool_use(struct answer *answer, struct json_reader *in, const c
     return good;
 }
 
-/* One seal goes with one stretch of thinking; the contract has capacity for one, and a part of several would be
- * refused. */
-static void begin_thinking(struct answer *answer)
-{
-    if (answer->seal.size)
-        answer->seal_broken = true;
-    if (answer->seal_broken)
-        answer->seal = (struct answer_text){0};
-}
-
 static bool read_block(struct answer *answer, struct json_reader *in, const cJSON *block, int64_t index,
                        struct failure *failure)
 {
@@ -98,7 +88,12 @@ static bool read_block(struct answer *answer, struct json_reader *in, const cJSO
     if (strcmp(type, "thinking") == 0) {
         const char *thinking = json_string_or(in, block, "thinking", "");
         const char *signature = json_string_or(in, block, "signature", "");
-        begin_thinking(answer);
+        /* One seal goes with one stretch of thinking; the contract has capacity for one, and a part of several would be
+         * refused. */
+        if (answer->seal.size)
+            answer->seal_broken = true;
+        if (answer->seal_broken)
+            answer->seal = (struct answer_text){0};
         answer_seal(answer, signature);
         return !in->failed && answer_add(answer, ANSWER_REASONING, thinking, failure);
     }

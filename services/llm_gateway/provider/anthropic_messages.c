@@ -78,16 +78,6 @@ static void write_tool_result(const Renga__V1__ChatMessage *turn, struct json_wr
     json_write_end(writer);
 }
 
-static void anthropic_messages_write_turn(const Renga__V1__ChatMessage *turn, bool thinks, struct json_writer *writer)
-{
-    if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT)
-        write_assistant(turn, thinks, writer);
-    else if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
-        write_tool_result(turn, writer);
-    else
-        anthropic_messages_write_text(turn->content, writer);
-}
-
 static bool is_system(const Renga__V1__ChatMessage *turn)
 {
     return turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM;
@@ -108,13 +98,6 @@ static void write_system(const Renga__V1__ChatRequest *request, struct json_writ
         json_write_end(writer);
 }
 
-static void begin_side(const char *side, struct json_writer *writer)
-{
-    json_write_object(writer, NULL);
-    json_write_string(writer, "role", side);
-    json_write_array(writer, "content");
-}
-
 static void end_side(struct json_writer *writer)
 {
     json_write_end(writer);
@@ -133,10 +116,18 @@ void anthropic_write_conversation(const Renga__V1__ChatRequest *request, bool th
         const char *speaks = turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT ? "assistant" : "user";
         if (side && strcmp(side, speaks) != 0)
             end_side(writer);
-        if (!side || strcmp(side, speaks) != 0)
-            begin_side(speaks, writer);
+        if (!side || strcmp(side, speaks) != 0) {
+            json_write_object(writer, NULL);
+            json_write_string(writer, "role", speaks);
+            json_write_array(writer, "content");
+        }
         side = speaks;
-        anthropic_messages_write_turn(turn, thinks, writer);
+        if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT)
+            write_assistant(turn, thinks, writer);
+        else if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
+            write_tool_result(turn, writer);
+        else
+            anthropic_messages_write_text(turn->content, writer);
     }
     if (side)
         end_side(writer);

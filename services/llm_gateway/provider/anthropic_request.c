@@ -120,20 +120,6 @@ static void write_output(const struct chat_question *question, struct json_write
 
 /* ---- tools ------------------------------------------------------------------------------------------------------- */
 
-static void anthropic_request_write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
-{
-    static const char nothing[] = "{\"type\":\"object\",\"properties\":{}}";
-    const char *schema = tool->parameters_json[0] ? tool->parameters_json : nothing;
-    json_write_object(writer, NULL);
-    json_write_string(writer, "name", tool->name);
-    if (tool->description[0])
-        json_write_string(writer, "description", tool->description);
-    json_write_raw(writer, "input_schema", schema, strlen(schema));
-    if (tool->strict)
-        json_write_bool(writer, "strict", true);
-    json_write_end(writer);
-}
-
 static const char *const choices[] = {
     [RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_UNSPECIFIED] = "auto",
     [RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_AUTO] = "auto",
@@ -142,8 +128,25 @@ static const char *const choices[] = {
     [RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NAMED] = "tool",
 };
 
-static void anthropic_request_write_tool_choice(const Renga__V1__ChatRequest *request, struct json_writer *writer)
+static void anthropic_request_write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
 {
+    if (!request->n_tools)
+        return;
+    json_write_array(writer, "tools");
+    for (size_t i = 0; i < request->n_tools; i++) {
+        const Renga__V1__ToolDefinition *tool = request->tools[i];
+        static const char nothing[] = "{\"type\":\"object\",\"properties\":{}}";
+        const char *schema = tool->parameters_json[0] ? tool->parameters_json : nothing;
+        json_write_object(writer, NULL);
+        json_write_string(writer, "name", tool->name);
+        if (tool->description[0])
+            json_write_string(writer, "description", tool->description);
+        json_write_raw(writer, "input_schema", schema, strlen(schema));
+        if (tool->strict)
+            json_write_bool(writer, "strict", true);
+        json_write_end(writer);
+    }
+    json_write_end(writer);
     Renga__V1__ToolChoiceMode mode = request->tool_choice ? request->tool_choice->mode : 0;
     bool one_at_most = request->maybe_parallel_tool_calls_case && !request->parallel_tool_calls;
     if (!mode && !one_at_most)
@@ -155,17 +158,6 @@ static void anthropic_request_write_tool_choice(const Renga__V1__ChatRequest *re
     if (one_at_most && mode != RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_NONE)
         json_write_bool(writer, "disable_parallel_tool_use", true);
     json_write_end(writer);
-}
-
-static void anthropic_request_write_tools(const Renga__V1__ChatRequest *request, struct json_writer *writer)
-{
-    if (!request->n_tools)
-        return;
-    json_write_array(writer, "tools");
-    for (size_t i = 0; i < request->n_tools; i++)
-        anthropic_request_write_tool(request->tools[i], writer);
-    json_write_end(writer);
-    anthropic_request_write_tool_choice(request, writer);
 }
 
 void anthropic_write_chat(const struct chat_question *question, struct json_writer *writer)

@@ -134,14 +134,6 @@ static void ollama_write_tools(const Renga__V1__ChatRequest *request, struct jso
     json_write_end(writer);
 }
 
-static void ollama_write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)
-{
-    if (format && format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
-        json_write_string(writer, "format", "json");
-    if (format && format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA)
-        json_write_raw(writer, "format", format->schema_json, strlen(format->schema_json));
-}
-
 static void write_think(const struct chat_question *question, struct json_writer *writer)
 {
     static const char *const words[] = {
@@ -171,7 +163,11 @@ static void write_chat(const struct chat_question *question, struct json_writer 
         ollama_write_message(request, i, writer);
     json_write_end(writer);
     ollama_write_tools(request, writer);
-    ollama_write_format(request->response_format, writer);
+    const Renga__V1__ResponseFormat *format = request->response_format;
+    if (format && format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_OBJECT)
+        json_write_string(writer, "format", "json");
+    if (format && format->kind == RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA)
+        json_write_raw(writer, "format", format->schema_json, strlen(format->schema_json));
     write_think(question, writer);
     write_options(question, writer);
     json_write_end(writer);

@@ -198,19 +198,6 @@ static int64_t openai_read_choice(struct json_pull *in, struct heard *heard)
     return index;
 }
 
-/* One choice was requested: further choices are skipped, in every chunk. */
-static void keep_choice(struct heard *heard, const struct heard *choice)
-{
-    heard->has_choice = true;
-    heard->has_message = choice->has_message;
-    heard->finish = choice->finish;
-    heard->content = choice->content;
-    heard->refusal = choice->refusal;
-    heard->reasoning_content = choice->reasoning_content;
-    heard->reasoning = choice->reasoning;
-    heard->first_call = choice->first_call;
-}
-
 static struct heard no_choice(bool whole)
 {
     return (struct heard){.whole = whole, .finish = "", .content = "", .refusal = ""};
@@ -229,8 +216,17 @@ static void read_choices(struct json_pull *in, struct heard *heard)
             struct heard choice = no_choice(heard->whole);
             choice.last_call = &choice.first_call;
             int64_t index = openai_read_choice(in, &choice);
-            if (choice.has_choice && !heard->has_choice && (index < 0 ? choices.index : index) == 0)
-                keep_choice(heard, &choice);
+            if (choice.has_choice && !heard->has_choice && (index < 0 ? choices.index : index) == 0) {
+                /* One choice was requested: further choices are skipped, in every chunk. */
+                heard->has_choice = true;
+                heard->has_message = choice.has_message;
+                heard->finish = choice.finish;
+                heard->content = choice.content;
+                heard->refusal = choice.refusal;
+                heard->reasoning_content = choice.reasoning_content;
+                heard->reasoning = choice.reasoning;
+                heard->first_call = choice.first_call;
+            }
         }
 }
 

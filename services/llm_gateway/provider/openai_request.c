@@ -49,25 +49,6 @@ void openai_write_tool_calls(const Renga__V1__ChatMessage *message, struct json_
     json_write_end(writer);
 }
 
-/* The assistant's thinking stays here: the API has no field for it, and refuses fields it does not have. */
-static void openai_request_write_message(const Renga__V1__ChatMessage *message, struct json_writer *writer)
-{
-    json_write_object(writer, NULL);
-    json_write_string(writer, "role", roles[message->role]);
-    if (message->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
-        json_write_string(writer, "tool_call_id", message->tool_call_id);
-    else
-        write_if_any(writer, "name", message->name);
-    if (message->content[0] || message->role != RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT)
-        json_write_string(writer, "content", message->content);
-    else
-        json_write_null(writer, "content");
-    write_if_any(writer, "refusal", message->refusal);
-    if (message->n_tool_calls)
-        openai_write_tool_calls(message, writer);
-    json_write_end(writer);
-}
-
 /* ---- how to answer ----------------------------------------------------------------------------------------------- */
 
 static void openai_request_write_sampling(const struct chat_question *question, struct json_writer *writer)
@@ -119,21 +100,6 @@ static void openai_request_write_format(const Renga__V1__ResponseFormat *format,
 
 /* ---- tools ------------------------------------------------------------------------------------------------------- */
 
-static void openai_request_write_tool(const Renga__V1__ToolDefinition *tool, struct json_writer *writer)
-{
-    json_write_object(writer, NULL);
-    json_write_string(writer, "type", "function");
-    json_write_object(writer, "function");
-    json_write_string(writer, "name", tool->name);
-    write_if_any(writer, "description", tool->description);
-    if (tool->parameters_json[0])
-        json_write_raw(writer, "parameters", tool->parameters_json, strlen(tool->parameters_json));
-    if (tool->strict)
-        json_write_bool(writer, "strict", true);
-    json_write_end(writer);
-    json_write_end(writer);
-}
-
 static void openai_request_write_tool_choice(const Renga__V1__ToolChoice *choice, struct json_writer *writer)
 {
     if (!choice || choice->mode == RENGA__V1__TOOL_CHOICE_MODE__TOOL_CHOICE_MODE_UNSPECIFIED)
@@ -157,8 +123,20 @@ static void openai_request_write_tools(const struct chat_question *question, str
     if (!request->n_tools)
         return;
     json_write_array(writer, "tools");
-    for (size_t i = 0; i < request->n_tools; i++)
-        openai_request_write_tool(request->tools[i], writer);
+    for (size_t i = 0; i < request->n_tools; i++) {
+        const Renga__V1__ToolDefinition *tool = request->tools[i];
+        json_write_object(writer, NULL);
+        json_write_string(writer, "type", "function");
+        json_write_object(writer, "function");
+        json_write_string(writer, "name", tool->name);
+        write_if_any(writer, "description", tool->description);
+        if (tool->parameters_json[0])
+            json_write_raw(writer, "parameters", tool->parameters_json, strlen(tool->parameters_json));
+        if (tool->strict)
+            json_write_bool(writer, "strict", true);
+        json_write_end(writer);
+        json_write_end(writer);
+    }
     json_write_end(writer);
     openai_request_write_tool_choice(request->tool_choice, writer);
     if (request->maybe_parallel_tool_calls_case &&
@@ -172,8 +150,24 @@ void openai_write_chat(const struct chat_question *question, struct json_writer 
     json_write_object(writer, NULL);
     json_write_string(writer, "model", question->model);
     json_write_array(writer, "messages");
-    for (size_t i = 0; i < request->n_messages; i++)
-        openai_request_write_message(request->messages[i], writer);
+    for (size_t i = 0; i < request->n_messages; i++) {
+        /* The assistant's thinking stays here: the API has no field for it, and refuses fields it does not have. */
+        const Renga__V1__ChatMessage *message = request->messages[i];
+        json_write_object(writer, NULL);
+        json_write_string(writer, "role", roles[message->role]);
+        if (message->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
+            json_write_string(writer, "tool_call_id", message->tool_call_id);
+        else
+            write_if_any(writer, "name", message->name);
+        if (message->content[0] || message->role != RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT)
+            json_write_string(writer, "content", message->content);
+        else
+            json_write_null(writer, "content");
+        write_if_any(writer, "refusal", message->refusal);
+        if (message->n_tool_calls)
+            openai_write_tool_calls(message, writer);
+        json_write_end(writer);
+    }
     json_write_end(writer);
     openai_request_write_sampling(question, writer);
     if (request->max_output_tokens)

@@ -61,13 +61,6 @@ struct load {
     uint64_t outstanding, weight;
 };
 
-/* A model that stands twice in a route shares its current requests, and so its weights are added. */
-static struct load load_of(const struct route *route, uint32_t set, size_t index)
-{
-    uint32_t same = set & targets_of_health(route, endpoint_health_of(route, index));
-    return (struct load){endpoint_health_outstanding(endpoint_health_of(route, index)), choice_weight_of(route, same)};
-}
-
 static uint32_t lightest(const struct route *route, uint32_t set)
 {
     struct load least = {.outstanding = UINT32_MAX, .weight = 1};
@@ -75,7 +68,10 @@ static uint32_t lightest(const struct route *route, uint32_t set)
     for (size_t i = 0; i < route->target_count; i++) {
         if (!(set & bit(i)))
             continue;
-        struct load load = load_of(route, set, i);
+        /* A model that stands twice in a route shares its current requests, and so its weights are added. */
+        uint32_t same = set & targets_of_health(route, endpoint_health_of(route, i));
+        struct load load =
+            (struct load){endpoint_health_outstanding(endpoint_health_of(route, i)), choice_weight_of(route, same)};
         uint64_t ours = load.outstanding * least.weight, theirs = least.outstanding * load.weight;
         if (found && ours > theirs)
             continue;

@@ -71,13 +71,6 @@ static bool is_far(const char *host)
     return strcmp(host, "localhost") != 0 && strncmp(host, "127.", 4) != 0 && strcmp(host, "::1") != 0;
 }
 
-static void warn_of_bare_key(const struct deployment *deployment)
-{
-    const char *origin = http_url_origin(deployment->chat_url);
-    if (strncmp(origin, "http:", 5) == 0 && is_far(http_url_host(deployment->chat_url)))
-        log_warn("llm_gateway.bare_key", "the key and all prompts travel to %s without TLS", origin);
-}
-
 static bool deployment_find_endpoint(const struct deployment *deployment, const struct deployment_terms *terms,
                                      struct provider_endpoint *way, struct status *st)
 {
@@ -167,8 +160,11 @@ struct deployment *deployment_create(const struct deployment_terms *terms, struc
     deployment->output_tokens = terms->output_tokens;
     deployment->context_tokens = terms->context_tokens;
     deployment->limits = terms->limits;
-    if (deployment->key)
-        warn_of_bare_key(deployment);
+    if (deployment->key) {
+        const char *origin = http_url_origin(deployment->chat_url);
+        if (strncmp(origin, "http:", 5) == 0 && is_far(http_url_host(deployment->chat_url)))
+            log_warn("llm_gateway.bare_key", "the key and all prompts travel to %s without TLS", origin);
+    }
     return deployment;
 }
 

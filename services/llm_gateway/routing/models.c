@@ -22,18 +22,6 @@ static char *models_unconst(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-static Renga__V1__CircuitState circuit_of(struct endpoint_health *health)
-{
-    static const Renga__V1__CircuitState states[] = {
-        [CIRCUIT_CLOSED] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED,
-        [CIRCUIT_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_OPEN,
-        [CIRCUIT_HALF_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_HALF_OPEN,
-    };
-    struct endpoint_health_view view;
-    endpoint_health_view(health, clock_now_ns(), &view);
-    return states[view.circuit];
-}
-
 static void fill_target(struct listed_target *listed, const struct target *target)
 {
     renga__v1__deployment__init(&listed->deployment);
@@ -41,7 +29,14 @@ static void fill_target(struct listed_target *listed, const struct target *targe
     listed->deployment.target = &listed->target;
     listed->deployment.weight = (int32_t)target->weight;
     listed->deployment.rank = (int32_t)target->rank;
-    listed->deployment.circuit = circuit_of(target->health);
+    static const Renga__V1__CircuitState states[] = {
+        [CIRCUIT_CLOSED] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_CLOSED,
+        [CIRCUIT_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_OPEN,
+        [CIRCUIT_HALF_OPEN] = RENGA__V1__CIRCUIT_STATE__CIRCUIT_STATE_HALF_OPEN,
+    };
+    struct endpoint_health_view view;
+    endpoint_health_view(target->health, clock_now_ns(), &view);
+    listed->deployment.circuit = states[view.circuit];
     listed->target.deployment = models_unconst(target->deployment->name);
     listed->target.provider = models_unconst(target->deployment->provider->name);
     listed->target.model = models_unconst(target->model);

@@ -149,23 +149,19 @@ const struct route *routes_named(const struct routes *routes, const char *name)
     return found ? *found : NULL;
 }
 
-static void tell_nearest(const struct routes *routes, const char *name, struct status *st)
-{
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < routes->listed; i++)
-        nearest_try(&nearest, routes->list[i].name);
-    const char *source =
-        routes->values ? "; the document of llm_gateway.routes sets the names" : "; llm_gateway.models sets the names";
-    fail(st, NOT_FOUND, "no model '%s' here; %s%s", name, nearest_hint(&nearest).text, nearest.name ? "" : source);
-}
-
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st)
 {
     const struct route *route = routes_named(routes, name);
     if (!route && strcmp(name, DEFAULT) == 0)
         route = &routes->list[0];
-    if (!route)
-        tell_nearest(routes, name, st);
+    if (!route) {
+        struct nearest nearest = nearest_to(name);
+        for (size_t i = 0; i < routes->listed; i++)
+            nearest_try(&nearest, routes->list[i].name);
+        const char *source = routes->values ? "; the document of llm_gateway.routes sets the names"
+                                            : "; llm_gateway.models sets the names";
+        fail(st, NOT_FOUND, "no model '%s' here; %s%s", name, nearest_hint(&nearest).text, nearest.name ? "" : source);
+    }
     return route;
 }
 

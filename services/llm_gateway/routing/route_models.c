@@ -124,18 +124,6 @@ static bool read_target(const struct fields_in *in, const cJSON *item, struct ro
     return true;
 }
 
-/* By rank; those of one rank stay as they were. */
-static void sort_targets(struct route *route)
-{
-    for (size_t i = 1; i < route->target_count; i++) {
-        const struct target moved = route->targets[i];
-        size_t to = i;
-        for (; to > 0 && route->targets[to - 1].rank > moved.rank; to--)
-            route->targets[to] = route->targets[to - 1];
-        route->targets[to] = moved;
-    }
-}
-
 static bool read_targets(const struct fields_in *in, const cJSON *item, struct route *route)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(item, "targets"), *target;
@@ -154,7 +142,14 @@ static bool read_targets(const struct fields_in *in, const cJSON *item, struct r
         if (!read_target(in, target, route))
             return false;
     }
-    sort_targets(route);
+    /* By rank; those of one rank stay as they were. */
+    for (size_t i = 1; i < route->target_count; i++) {
+        const struct target moved = route->targets[i];
+        size_t to = i;
+        for (; to > 0 && route->targets[to - 1].rank > moved.rank; to--)
+            route->targets[to] = route->targets[to - 1];
+        route->targets[to] = moved;
+    }
     if (route->targets[0].rank != 0)
         return fail_at(in->document, list, in->st, "targets: none has rank 0, which is asked first; 1 and up stand in");
     return true;

@@ -164,20 +164,6 @@ static char *copy_clean(struct arena *arena, const char *text)
     return arena_strndup(arena, text, text_clean_length(text, strlen(text)));
 }
 
-static void name_row(Renga__V1__UsageRow *row, struct statement *statement, const struct usage_query *query,
-                     struct arena *arena)
-{
-    char **const fields[SUM_NAMES] = {
-        [SUM_CLIENT] = &row->client,         [SUM_TENANT] = &row->tenant, [SUM_MODEL] = &row->model,
-        [SUM_DEPLOYMENT] = &row->deployment, [SUM_RUN] = &row->run_id,    [SUM_THREAD] = &row->thread_id,
-    };
-    int column = SUM_COUNTS;
-    row->start_ms = ledger_query_slot_of_query(query) ? statement_number(statement, column) * QUARTER_MS : 0;
-    for (size_t i = 0; i < query->group_count; i++)
-        if (!ledger_query_slot_of(query->groups[i]))
-            *fields[name_of_group[query->groups[i]]] = copy_clean(arena, statement_text(statement, ++column));
-}
-
 static bool ledger_query_out_of_memory(const struct arena *arena, struct status *st)
 {
     return arena->exhausted && !fail(st, RESOURCE_EXHAUSTED, "the report takes too much memory; ask for fewer rows");
@@ -213,8 +199,17 @@ static bool ledger_query_read_rows(struct statement *statement, const struct usa
         if ((answer->more = answer->count == (size_t)query->limit))
             return true;
         Renga__V1__UsageRow *row = make_row(statement, arena);
-        if (row)
-            name_row(row, statement, query, arena);
+        if (row) {
+            char **const fields[SUM_NAMES] = {
+                [SUM_CLIENT] = &row->client,         [SUM_TENANT] = &row->tenant, [SUM_MODEL] = &row->model,
+                [SUM_DEPLOYMENT] = &row->deployment, [SUM_RUN] = &row->run_id,    [SUM_THREAD] = &row->thread_id,
+            };
+            int column = SUM_COUNTS;
+            row->start_ms = ledger_query_slot_of_query(query) ? statement_number(statement, column) * QUARTER_MS : 0;
+            for (size_t i = 0; i < query->group_count; i++)
+                if (!ledger_query_slot_of(query->groups[i]))
+                    *fields[name_of_group[query->groups[i]]] = copy_clean(arena, statement_text(statement, ++column));
+        }
         if (ledger_query_out_of_memory(arena, st))
             return false;
         answer->rows[answer->count++] = row;

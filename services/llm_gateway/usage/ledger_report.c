@@ -71,16 +71,6 @@ static void ledger_report_answered(struct work *work)
     ledger_report_finish(CONTAINER_OF(work, struct report, work));
 }
 
-static void ledger_report_enqueue(struct ledger *ledger, struct report *report)
-{
-    report->waits = true;
-    report->previous = ledger->reports_last;
-    *(report->previous ? &report->previous->next : &ledger->reports_first) = report;
-    ledger->reports_last = report;
-    ledger->reports++;
-    pthread_cond_signal(&ledger->reader_wake);
-}
-
 static void ledger_report_unqueue(struct ledger *ledger, struct report *report)
 {
     *(report->previous ? &report->previous->next : &ledger->reports_first) = report->next;
@@ -124,17 +114,16 @@ static bool submit(struct ledger *ledger, struct report *report, struct status *
 {
     pthread_mutex_lock(&ledger->lock);
     bool waits = ledger_report_may_wait(ledger, report, st);
-    if (waits)
-        ledger_report_enqueue(ledger, report);
+    if (waits) {
+        report->waits = true;
+        report->previous = ledger->reports_last;
+        *(report->previous ? &report->previous->next : &ledger->reports_first) = report;
+        ledger->reports_last = report;
+        ledger->reports++;
+        pthread_cond_signal(&ledger->reader_wake);
+    }
     pthread_mutex_unlock(&ledger->lock);
     return waits;
-}
-
-static int64_t deadline_of(const struct rpc_call *call)
-{
-    int64_t longest_ns = REPORT_MAX_MS * NS_PER_MS, deadline_ns = rpc_call_deadline_ns(call);
-    int64_t left_ns = deadline_ns == TIME_NEVER ? longest_ns : deadline_ns - clock_now_ns();
-    return ledger_clock_ns() + (left_ns < longest_ns ? left_ns : longest_ns);
 }
 
 static bool ledger_report_begin(struct ledger *ledger, struct report *report, bool sees_all, struct status *st)
@@ -144,7 +133,9 @@ static bool ledger_report_begin(struct ledger *ledger, struct report *report, bo
     if (!usage_query_init(&report->query, report->request, caller, sees_all, &report->asked_ms, st))
         return false;
     report->client = caller->name;
-    report->deadline_ns = deadline_of(report->call);
+    int64_t longest_ns = REPORT_MAX_MS * NS_PER_MS, deadline_ns = rpc_call_deadline_ns(report->call);
+    int64_t left_ns = deadline_ns == TIME_NEVER ? longest_ns : deadline_ns - clock_now_ns();
+    report->deadline_ns = ledger_clock_ns() + (left_ns < longest_ns ? left_ns : longest_ns);
     arena_init(&report->arena, NULL, 0, REPORT_MEMORY_MAX);
     return submit(ledger, report, st);
 }
@@ -262,14 +253,6 @@ static struct report *take_report(struct ledger *ledger)
     return report;
 }
 
-static void ledger_report_give_back(struct ledger *ledger, struct report *report)
-{
-    pthread_mutex_lock(&ledger->lock);
-    ledger->reports--;
-    pthread_mutex_unlock(&ledger->lock);
-    loop_post(report->loop, &report->work);
-}
-
 void *ledger_reader_run(void *data)
 {
     struct ledger *ledger = data;
@@ -277,7 +260,10 @@ void *ledger_reader_run(void *data)
     struct report *report;
     while ((report = take_report(ledger))) {
         ledger_report_ask(ledger, report, &database, &report->status);
-        ledger_report_give_back(ledger, report);
+        pthread_mutex_lock(&ledger->lock);
+        ledger->reports--;
+        pthread_mutex_unlock(&ledger->lock);
+        loop_post(report->loop, &report->work);
     }
     database_close(&database);
     return NULL;

@@ -53,14 +53,6 @@ void database_rollback(struct database *database)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
-static void ledger_sqlite_make_private(const char *path)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        close(fd);
-}
-
 static bool ledger_sqlite_connect_memory(struct database *database, const char *name, struct status *st)
 {
     char uri[PATH_ROOM];
@@ -75,7 +67,10 @@ static bool ledger_sqlite_connect_memory(struct database *database, const char *
 
 static bool ledger_sqlite_connect_file(struct database *database, const char *path, struct status *st)
 {
-    ledger_sqlite_make_private(path);
+    /* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
     if (sqlite3_open_v2(path, &database->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
         return ledger_sqlite_failed(database->sqlite, st);
     sqlite3_busy_timeout(database->sqlite, BUSY_MS);

@@ -187,22 +187,6 @@ static bool ledger_write_is_closing(struct ledger *ledger)
     return closing;
 }
 
-/* Sums that cannot be written at the end are lost; the log reports their number. */
-static void tell_lost(const struct ledger *ledger)
-{
-    const struct sums *lost[] = {ledger->pending, ledger->writer.taken};
-    int64_t calls = 0, micros = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        for (const struct sum *sum = sums_first(lost[i]); sum; sum = sum->next) {
-            calls += sum->counts[SUM_CALLS];
-            micros += sum->counts[SUM_COST];
-        }
-    }
-    if (calls)
-        log_error("ledger.lost", "%" PRId64 " calls that cost %" PRId64 " micro-USD could not be written to '%s'",
-                  calls, micros, ledger->path);
-}
-
 void *ledger_writer_run(void *data)
 {
     struct ledger *ledger = data;
@@ -219,7 +203,18 @@ void *ledger_writer_run(void *data)
             fold(ledger);
         }
     } while (!closing);
-    tell_lost(ledger);
+    /* Sums that cannot be written at the end are lost; the log reports their number. */
+    const struct sums *lost[] = {ledger->pending, ledger->writer.taken};
+    int64_t calls = 0, micros = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        for (const struct sum *sum = sums_first(lost[i]); sum; sum = sum->next) {
+            calls += sum->counts[SUM_CALLS];
+            micros += sum->counts[SUM_COST];
+        }
+    }
+    if (calls)
+        log_error("ledger.lost", "%" PRId64 " calls that cost %" PRId64 " micro-USD could not be written to '%s'",
+                  calls, micros, ledger->path);
     close_file(&ledger->writer);
     return NULL;
 }

@@ -112,15 +112,6 @@ static bool confine_allow_path(const struct ruleset *ruleset, int folder, const 
     return good;
 }
 
-static void allow_devices(const struct ruleset *ruleset)
-{
-    static const char *const harmless[] = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"};
-    int folder = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-        confine_allow_path(ruleset, folder, harmless[i], 0, LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATING | STEERING);
-    close(folder);
-}
-
 /* Allows all of the file system but the files that steer the kernel and the machine. Rules only add, so each folder of
  * the root is named. */
 static bool allow_most(const struct ruleset *ruleset, struct status *st)
@@ -173,7 +164,11 @@ bool child_ruleset(const struct child_options *options, const char *program, int
         *descriptor = ruleset.descriptor;
         return true;
     }
-    allow_devices(&ruleset);
+    static const char *const harmless[] = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"};
+    int folder = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        confine_allow_path(&ruleset, folder, harmless[i], 0, LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATING | STEERING);
+    close(folder);
     bool good = options->writable_count ? allow_listed(&ruleset, options->writable, options->writable_count, st)
                                         : allow_most(&ruleset, st);
     if (good)

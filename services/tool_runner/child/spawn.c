@@ -58,16 +58,6 @@ static bool take_streams(const struct launch *launch)
     return close_range(PIPES, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-static void reset_signals(void)
-{
-    sigset_t none;
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &usual, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void spawn_give_up(const struct launch *launch, const char *step)
 {
     struct failure failure = {errno, step};
@@ -82,7 +72,12 @@ static int become(void *data)
 {
     const struct launch *launch = data;
     const struct child_options *options = launch->options;
-    reset_signals();
+    sigset_t none;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &usual, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     TRY("a session of its own", setsid() >= 0); /* it does not get our terminal */
     TRY("its limit of core dumps", limit(RLIMIT_CORE, 0));
     TRY("its limit of open files", limit(RLIMIT_NOFILE, CHILD_FILES_MAX));

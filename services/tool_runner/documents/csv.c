@@ -134,14 +134,6 @@ static void add_pair(struct document *document, const struct row *row, size_t qu
                        pair_cell(document, &row->cells[answer]), true);
 }
 
-static bool has_pairs(const struct row *header, size_t *question, size_t *answer)
-{
-    struct piece cells[TABLE_COLUMNS_MAX];
-    for (size_t i = 0; i < header->count; i++)
-        cells[i] = header->cells[i].raw;
-    return table_has_pairs(cells, header->count, question, answer);
-}
-
 bool read_csv(struct document *document, struct piece text, struct status *st)
 {
     struct csv csv = {text.at, text.at + text.length, find_separator(text), 1};
@@ -149,7 +141,10 @@ bool read_csv(struct document *document, struct piece text, struct status *st)
     size_t question, answer;
     if (!row || !csv_read_row(&csv, row, st))
         return st->code == OK;
-    bool pairs = has_pairs(row, &question, &answer);
+    struct piece cells[TABLE_COLUMNS_MAX];
+    for (size_t i = 0; i < row->count; i++)
+        cells[i] = row->cells[i].raw;
+    bool pairs = table_has_pairs(cells, row->count, &question, &answer);
     if (!pairs)
         document_add_heading(document, 2, row->text, row->line);
     while (csv_read_row(&csv, row, st))

@@ -177,12 +177,6 @@ static void docx_take_outline(struct docx *docx)
         *paragraph = (struct docx_paragraph){DOCX_HEADING, (unsigned)level + 1, false};
 }
 
-static bool docx_is_on(const struct xml *xml)
-{
-    struct piece value;
-    return !xml_attribute(xml, "val", &value) || !(piece_is(value, "0") || piece_is(value, "false"));
-}
-
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static void docx_begin_table(struct docx *docx)
@@ -238,7 +232,8 @@ static void docx_begin_run(struct docx *docx)
 
 static void docx_take_hidden(struct docx *docx)
 {
-    docx->hidden = docx_is_on(&docx->xml);
+    struct piece value;
+    docx->hidden = !xml_attribute(&docx->xml, "val", &value) || !(piece_is(value, "0") || piece_is(value, "false"));
 }
 
 static void docx_take_item(struct docx *docx)

@@ -14,26 +14,23 @@ static int docx_style_by_id(const void *one, const void *other)
     return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
-/* Names of styles that every language of Word keeps are English: "heading 1", "Title", "toc 2". */
-static void docx_style_judge_name(struct docx_style_row *row, struct piece name)
-{
-    static const char heading[] = "heading ";
-    size_t length = sizeof heading - 1;
-    if (piece_is_word(name, "title")) {
-        row->style = DOCX_TITLE;
-    } else if (name.length >= 4 && strncasecmp(name.at, "toc ", 4) == 0) {
-        row->style = DOCX_CONTENTS;
-    } else if (name.length == length + 1 && strncasecmp(name.at, heading, length) == 0 && name.at[length] >= '1' &&
-               name.at[length] <= '9') {
-        row->style = DOCX_HEADING;
-        row->level = (unsigned)(name.at[length] - '0');
-    }
-}
-
 static void docx_style_take_token(struct docx_style_row *row, const struct xml *xml, struct arena *arena)
 {
-    if (xml_starts(xml, "name"))
-        docx_style_judge_name(row, xml_value(xml, "val", arena));
+    if (xml_starts(xml, "name")) {
+        /* Names of styles that every language of Word keeps are English: "heading 1", "Title", "toc 2". */
+        struct piece name = xml_value(xml, "val", arena);
+        static const char heading[] = "heading ";
+        size_t length = sizeof heading - 1;
+        if (piece_is_word(name, "title")) {
+            row->style = DOCX_TITLE;
+        } else if (name.length >= 4 && strncasecmp(name.at, "toc ", 4) == 0) {
+            row->style = DOCX_CONTENTS;
+        } else if (name.length == length + 1 && strncasecmp(name.at, heading, length) == 0 && name.at[length] >= '1' &&
+                   name.at[length] <= '9') {
+            row->style = DOCX_HEADING;
+            row->level = (unsigned)(name.at[length] - '0');
+        }
+    }
     if (xml_starts(xml, "basedOn"))
         row->based_on = xml_value(xml, "val", arena);
     int level = xml_starts(xml, "outlineLvl") ? xml_number(xml, "val", LEVEL_MAX) : LEVEL_MAX;

@@ -250,11 +250,6 @@ static iconv_t open_named(const char *label)
     return (iconv_t)-1;
 }
 
-static void put_replacement(struct buffer *out)
-{
-    buffer_append(out, "\xef\xbf\xbd", 3);
-}
-
 /* Replaces characters that iconv accepts and clean text may not contain: NUL above all. */
 static void wash(struct buffer *out)
 {
@@ -279,7 +274,7 @@ bool encoding_read_named(const char *name, const char *bytes, size_t size, struc
         room->length += (size_t)(to - begin);
         if (!stuck)
             continue;
-        put_replacement(room);
+        buffer_append(room, "\xef\xbf\xbd", 3);
         from++;
         size--;
     }

@@ -75,16 +75,6 @@ static void epub_take_item(struct epub *epub, const struct xml *xml, struct piec
         epub->items[epub->item_count++] = (struct epub_item){xml_value(xml, "id", arena), part};
 }
 
-static void epub_take_chapter(struct epub *epub, const struct xml *xml)
-{
-    struct epub_item wanted = {.id = {"", 0}}, *item = NULL;
-    xml_attribute(xml, "idref", &wanted.id);
-    if (epub->item_count)
-        item = bsearch(&wanted, epub->items, epub->item_count, sizeof wanted, epub_by_id);
-    if (item && epub->chapter_count < ITEMS_MAX)
-        epub->chapters[epub->chapter_count++] = item->part;
-}
-
 static bool epub_take_token(struct epub *epub, struct xml *xml, struct piece package, struct status *st)
 {
     if (xml_starts(xml, "item")) {
@@ -92,7 +82,12 @@ static bool epub_take_token(struct epub *epub, struct xml *xml, struct piece pac
     } else if (xml_starts(xml, "spine") && epub->item_count) {
         qsort(epub->items, epub->item_count, sizeof *epub->items, epub_by_id);
     } else if (xml_starts(xml, "itemref")) {
-        epub_take_chapter(epub, xml);
+        struct epub_item wanted = {.id = {"", 0}}, *item = NULL;
+        xml_attribute(xml, "idref", &wanted.id);
+        if (epub->item_count)
+            item = bsearch(&wanted, epub->items, epub->item_count, sizeof wanted, epub_by_id);
+        if (item && epub->chapter_count < ITEMS_MAX)
+            epub->chapters[epub->chapter_count++] = item->part;
     }
     return office_property(&epub->office, xml, st);
 }

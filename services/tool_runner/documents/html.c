@@ -116,18 +116,13 @@ static const struct tag *tag_of(struct piece name)
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static void forget_text(struct html *html)
-{
-    buffer_clear(&html->text);
-    html->space = html->newline = html->has_words = false;
-}
-
 /* The gathered text, copied to the document's own memory. */
 static struct piece html_take_text(struct html *html)
 {
     size_t length = html->text.length;
     char *text = length ? arena_copy(&html->document->arena, html->text.data, length) : NULL;
-    forget_text(html);
+    buffer_clear(&html->text);
+    html->space = html->newline = html->has_words = false;
     return (struct piece){text, text ? length : 0};
 }
 
@@ -170,14 +165,6 @@ static void add_character(struct html *html, char c)
     buffer_put(&html->text, c);
 }
 
-static void note_line(struct html *html, int line)
-{
-    if (!html->has_words)
-        html->line_from = line;
-    html->has_words = true;
-    html->line_to = line;
-}
-
 static void take_characters(struct html *html, struct piece text, int line)
 {
     char character[HTML_CHARACTER_MAX];
@@ -185,8 +172,12 @@ static void take_characters(struct html *html, struct piece text, int line)
     for (size_t i = 0; i < text.length; i += step) {
         struct piece rest = {text.at + i, text.length - i};
         step = 1;
-        if (!is_space(*rest.at))
-            note_line(html, line);
+        if (!is_space(*rest.at)) {
+            if (!html->has_words)
+                html->line_from = line;
+            html->has_words = true;
+            html->line_to = line;
+        }
         length = *rest.at == '&' ? html_reference(rest, character, &step) : 0;
         step = length ? step : 1;
         for (size_t c = 0; c < length; c++)
@@ -328,18 +319,14 @@ static uint32_t html_place_of(const struct html *html, const struct tag *tag)
     return place;
 }
 
-/* A heading or a title that was not closed ends before an element that cannot be in it. */
-static void end_heading(struct html *html, const struct tag *tag)
-{
-    const struct tag *top = html->count ? &tags[html->open[html->count - 1].tag] : NULL;
-    if (top && ((top->role == HEADING && tag->ends_heading) || (top->role == TITLE && tag->role != BREAK)))
-        pop(html);
-}
-
 static bool start_tag(struct html *html, const struct tag *tag, bool is_closed)
 {
-    if (html->left_out == 0)
-        end_heading(html, tag);
+    if (html->left_out == 0) {
+        /* A heading or a title that was not closed ends before an element that cannot be in it. */
+        const struct tag *top = html->count ? &tags[html->open[html->count - 1].tag] : NULL;
+        if (top && ((top->role == HEADING && tag->ends_heading) || (top->role == TITLE && tag->role != BREAK)))
+            pop(html);
+    }
     begin_element(html, tag->role);
     if (tag->role == BREAK || (!is_closed && strcmp(tag->name, "hr") != 0))
         return tag->role == BREAK || html_push(html, tag);

@@ -179,24 +179,6 @@ static void about_read_json(struct about *about, struct piece script)
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-static void about_keep_meta(struct about *about, struct piece name, struct piece content)
-{
-    if (piece_is_word(name, "twitter:label1"))
-        about->is_written_by = piece_is_word(content, "written by");
-    if (piece_is_word(name, "twitter:data1") && !about->is_written_by)
-        return;
-    for (size_t i = 0; i < sizeof metas / sizeof metas[0]; i++) {
-        if (!piece_is_word(name, metas[i].name))
-            continue;
-        if (metas[i].property == offsetof(struct about, published))
-            about_keep_date(about, metas[i].rank, content);
-        else if (metas[i].property == offsetof(struct about, byline))
-            about_keep_byline(about, metas[i].rank, content);
-        else
-            about_keep((struct finding *)((char *)about + metas[i].property), metas[i].rank, content);
-    }
-}
-
 static void about_read_meta(struct about *about, struct piece attributes)
 {
     struct piece name, value, key = {"", 0}, content = {"", 0};
@@ -207,7 +189,20 @@ static void about_read_meta(struct about *about, struct piece attributes)
                                  piece_is_word(name, "itemprop") || piece_is_word(name, "http-equiv")))
             key = value;
     }
-    about_keep_meta(about, key, content);
+    if (piece_is_word(key, "twitter:label1"))
+        about->is_written_by = piece_is_word(content, "written by");
+    if (piece_is_word(key, "twitter:data1") && !about->is_written_by)
+        return;
+    for (size_t i = 0; i < sizeof metas / sizeof metas[0]; i++) {
+        if (!piece_is_word(key, metas[i].name))
+            continue;
+        if (metas[i].property == offsetof(struct about, published))
+            about_keep_date(about, metas[i].rank, content);
+        else if (metas[i].property == offsetof(struct about, byline))
+            about_keep_byline(about, metas[i].rank, content);
+        else
+            about_keep((struct finding *)((char *)about + metas[i].property), metas[i].rank, content);
+    }
 }
 
 static void about_read_attribute(struct about *about, const struct html_token *token, const char *wanted)

@@ -119,27 +119,6 @@ static const char *raw_element(struct piece name)
     return piece_is_word(name, "script") ? "script" : piece_is_word(name, "style") ? "style" : NULL;
 }
 
-static void tokens_take_text(struct html_tokens *tokens, struct html_token *token)
-{
-    const char *to = html_text_end(tokens->at, tokens->end);
-    token->kind = HTML_TEXT;
-    token->text = (struct piece){tokens->at, (size_t)(to - tokens->at)};
-    tokens_move_to(tokens, to);
-}
-
-static void take_tag(struct html_tokens *tokens, struct html_token *token)
-{
-    bool ends = tokens->at[1] == '/';
-    const char *name = tokens->at + 1 + ends;
-    token->kind = ends ? HTML_END : HTML_START;
-    token->text = (struct piece){name, html_name_length(name, tokens->end)};
-    const char *attributes = name + token->text.length;
-    tokens_move_to(tokens, skip_attributes(attributes, tokens->end, &token->is_closed));
-    token->attributes = (struct piece){attributes, (size_t)(tokens->at - attributes)};
-    if (!ends && !token->is_closed)
-        tokens->raw = raw_element(token->text);
-}
-
 bool html_next(struct html_tokens *tokens, struct html_token *token)
 {
     if (tokens->raw)
@@ -149,11 +128,22 @@ bool html_next(struct html_tokens *tokens, struct html_token *token)
         const char *at = tokens->at;
         *token = (struct html_token){.line = tokens->line};
         if (*at != '<' || !begins_markup(at, tokens->end)) {
-            tokens_take_text(tokens, token);
+            const char *to = html_text_end(tokens->at, tokens->end);
+            token->kind = HTML_TEXT;
+            token->text = (struct piece){tokens->at, (size_t)(to - tokens->at)};
+            tokens_move_to(tokens, to);
             return true;
         }
         if (html_is_letter(at[1]) || (at[1] == '/' && tokens->end - at > 2 && html_is_letter(at[2]))) {
-            take_tag(tokens, token);
+            bool ends = tokens->at[1] == '/';
+            const char *name = tokens->at + 1 + ends;
+            token->kind = ends ? HTML_END : HTML_START;
+            token->text = (struct piece){name, html_name_length(name, tokens->end)};
+            const char *attributes = name + token->text.length;
+            tokens_move_to(tokens, skip_attributes(attributes, tokens->end, &token->is_closed));
+            token->attributes = (struct piece){attributes, (size_t)(tokens->at - attributes)};
+            if (!ends && !token->is_closed)
+                tokens->raw = raw_element(token->text);
             return true;
         }
         tokens_move_to(tokens, skip_declaration(at, tokens->end));
@@ -202,24 +192,22 @@ static size_t put_character(long code, char character[HTML_CHARACTER_MAX], size_
     return good ? (size_t)xmlCopyCharMultiByte((xmlChar *)character, (int)code) : (*size = 0);
 }
 
-/* "&#65;" or "&#x41;", the semicolon of which some leave out. */
-static size_t reference_by_number(struct piece text, char character[HTML_CHARACTER_MAX], size_t *size)
+size_t html_reference(struct piece text, char character[HTML_CHARACTER_MAX], size_t *size)
 {
-    char digits[DIGITS_MAX + 1] = "";
-    bool hex = text.length > 2 && (text.at[2] | 0x20) == 'x';
-    const char *known = hex ? "0123456789abcdefABCDEF" : "0123456789";
-    size_t at = hex ? 3 : 2, count = 0;
-    while (at + count < text.length && count < DIGITS_MAX && strchr(known, text.at[at + count])) {
-        digits[count] = text.at[at + count];
-        count++;
+    if (text.length > 1 && text.at[1] == '#') {
+        /* "&#65;" or "&#x41;", the semicolon of which some leave out. */
+        char digits[DIGITS_MAX + 1] = "";
+        bool hex = text.length > 2 && (text.at[2] | 0x20) == 'x';
+        const char *known = hex ? "0123456789abcdefABCDEF" : "0123456789";
+        size_t at = hex ? 3 : 2, count = 0;
+        while (at + count < text.length && count < DIGITS_MAX && strchr(known, text.at[at + count])) {
+            digits[count] = text.at[at + count];
+            count++;
+        }
+        *size = at + count;
+        *size += *size < text.length && text.at[*size] == ';';
+        return put_character(count ? strtol(digits, NULL, hex ? 16 : 10) : 0, character, size);
     }
-    *size = at + count;
-    *size += *size < text.length && text.at[*size] == ';';
-    return put_character(count ? strtol(digits, NULL, hex ? 16 : 10) : 0, character, size);
-}
-
-static size_t reference_by_name(struct piece text, char character[HTML_CHARACTER_MAX], size_t *size)
-{
     char name[NAME_MAX_BYTES + 1];
     size_t length = 0;
     while (length + 1 < text.length && length < NAME_MAX_BYTES &&
@@ -232,11 +220,4 @@ static size_t reference_by_name(struct piece text, char character[HTML_CHARACTER
     const htmlEntityDesc *entity = ends ? htmlEntityLookup((const xmlChar *)name) : NULL;
     *size = length + 2;
     return put_character(entity ? (long)entity->value : 0, character, size);
-}
-
-size_t html_reference(struct piece text, char character[HTML_CHARACTER_MAX], size_t *size)
-{
-    if (text.length > 1 && text.at[1] == '#')
-        return reference_by_number(text, character, size);
-    return reference_by_name(text, character, size);
 }

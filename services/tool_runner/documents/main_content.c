@@ -36,13 +36,6 @@ static bool content_is_paragraph(const struct html_node *node)
            content_own_text(node) * 2 > node->text && !html_node_is_heading(node) && node->tag != TAG_FIGURE;
 }
 
-static float content_points_of(const struct html_node *node)
-{
-    float length = (float)content_own_text(node) / 100;
-    float marks = node->marks < 30 ? (float)node->marks : 30;
-    return 1 + marks + (length < 3 ? length : content_own_text(node) < LONG_BLOCK ? 3 : length);
-}
-
 static float content_base_of(const struct html_node *node)
 {
     static const float bases[TAGS_COUNT] = {
@@ -57,20 +50,6 @@ static float content_base_of(const struct html_node *node)
     return node->hints & against ? base - 20 : base;
 }
 
-static void content_give_points(struct html_tree *tree, uint32_t node, float points)
-{
-    /* A block that is only text is a paragraph of its parent; a block with other blocks or many lines is the parent. */
-    bool is_parent = !tree->nodes[node].is_leaf || content_own_text(&tree->nodes[node]) >= LONG_BLOCK;
-    uint32_t at = is_parent ? node : html_block_of(tree, tree->nodes[node].parent);
-    for (unsigned level = 0; level < LEVELS_MAX && at; at = html_block_of(tree, tree->nodes[at].parent)) {
-        struct html_node *above = &tree->nodes[at];
-        if (above->score == 0)
-            above->score = content_base_of(above);
-        above->score += level == 0 ? points : level == 1 ? points / 2 : points / (3 * (float)level);
-        level++;
-    }
-}
-
 static void content_weigh(struct html_tree *tree)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
@@ -82,7 +61,20 @@ static void content_weigh(struct html_tree *tree)
         struct html_node *node = &tree->nodes[i];
         if (content_is_paragraph(node)) {
             node->mass = content_own_text(node);
-            content_give_points(tree, i, content_points_of(node));
+            float length = (float)content_own_text(node) / 100;
+            float marks = node->marks < 30 ? (float)node->marks : 30;
+            float points = 1 + marks + (length < 3 ? length : content_own_text(node) < LONG_BLOCK ? 3 : length);
+            /* A block that is only text is a paragraph of its parent; a block with other blocks or many lines is the
+             * parent. */
+            bool is_parent = !tree->nodes[i].is_leaf || content_own_text(&tree->nodes[i]) >= LONG_BLOCK;
+            uint32_t at = is_parent ? i : html_block_of(tree, tree->nodes[i].parent);
+            for (unsigned level = 0; level < LEVELS_MAX && at; at = html_block_of(tree, tree->nodes[at].parent)) {
+                struct html_node *above = &tree->nodes[at];
+                if (above->score == 0)
+                    above->score = content_base_of(above);
+                above->score += level == 0 ? points : level == 1 ? points / 2 : points / (3 * (float)level);
+                level++;
+            }
         }
         node->all_mass += node->mass;
         if (i)

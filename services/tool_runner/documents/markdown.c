@@ -162,14 +162,6 @@ static void take_fenced(struct markdown *markdown, struct piece line)
     markdown_close_block(markdown);
 }
 
-static void markdown_take_text(struct markdown *markdown, struct piece line)
-{
-    bool item = markdown_is_item(line);
-    if (markdown->gap && !markdown_goes_on(markdown, item || indent(line) >= 2))
-        markdown_close_block(markdown);
-    markdown_add_line(markdown, line, item ? LIST : TEXT);
-}
-
 static void markdown_take_line(struct markdown *markdown, struct piece line)
 {
     struct piece text;
@@ -189,7 +181,10 @@ static void markdown_take_line(struct markdown *markdown, struct piece line)
             markdown_close_block(markdown);
         markdown_add_line(markdown, line, CODE);
     } else {
-        markdown_take_text(markdown, line);
+        bool item = markdown_is_item(line);
+        if (markdown->gap && !markdown_goes_on(markdown, item || indent(line) >= 2))
+            markdown_close_block(markdown);
+        markdown_add_line(markdown, line, item ? LIST : TEXT);
     }
 }
 

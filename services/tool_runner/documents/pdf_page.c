@@ -119,8 +119,13 @@ static void pdf_add_page(struct pdf_page *page, struct piece text)
     pdf_page_end(page);
 }
 
-static bool pdf_read_pages(struct document *document, struct piece text, struct status *st)
+bool pdf_read_output(struct document *document, struct piece output, struct page_about *about, struct status *st)
 {
+    struct piece head = pdf_text_between(output, "<head>", "<pre>\n", false);
+    document_set_title(document, pdf_head_text(document, head, "<title>", "</title>"));
+    document_tell(document, about ? &about->byline : NULL,
+                  pdf_head_text(document, head, "<meta name=\"Author\" content=\"", "\"/>"), PAGE_BYLINE_MAX);
+    struct piece text = pdf_text_between(output, "<pre>\n", "</pre>", true);
     struct pdf_page page = {.document = document, .number = 1};
     buffer_init(&page.block, PAGE_MAX);
     for (const char *at = text.at, *end = at + text.length; at < end; page.number++) {
@@ -132,13 +137,4 @@ static bool pdf_read_pages(struct document *document, struct piece text, struct 
     return document->count || document->arena.exhausted ||
            fail(st, INVALID_ARGUMENT,
                 "is a PDF document without text, as scanners make them; recognise its text first (OCR)");
-}
-
-bool pdf_read_output(struct document *document, struct piece output, struct page_about *about, struct status *st)
-{
-    struct piece head = pdf_text_between(output, "<head>", "<pre>\n", false);
-    document_set_title(document, pdf_head_text(document, head, "<title>", "</title>"));
-    document_tell(document, about ? &about->byline : NULL,
-                  pdf_head_text(document, head, "<meta name=\"Author\" content=\"", "\"/>"), PAGE_BYLINE_MAX);
-    return pdf_read_pages(document, pdf_text_between(output, "<pre>\n", "</pre>", true), st);
 }

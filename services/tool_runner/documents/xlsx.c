@@ -58,32 +58,28 @@ static bool xlsx_no_memory(struct status *st)
 
 /* ---- shared strings ---------------------------------------------------------------------------------------------- */
 
-static bool xlsx_add_string(struct xlsx *xlsx, struct status *st)
-{
-    struct arena *arena = &xlsx->office.scratch;
-    if (xlsx->string_count == xlsx->string_room) {
-        size_t room = xlsx->string_room ? 2 * xlsx->string_room : STRINGS_SOME;
-        struct piece *grown = arena_alloc(arena, room * sizeof *grown);
-        if (!grown)
-            return xlsx_no_memory(st);
-        if (xlsx->string_count)
-            memcpy(grown, xlsx->strings, xlsx->string_count * sizeof *grown);
-        xlsx->strings = grown;
-        xlsx->string_room = room;
-    }
-    const char *text = arena_strndup(arena, buffer_text(&xlsx->value), xlsx->value.length);
-    xlsx->strings[xlsx->string_count++] = (struct piece){text, xlsx->value.length};
-    return text || xlsx_no_memory(st);
-}
-
 /* How words are spoken (rPh) is left out. */
 static bool xlsx_read_string(struct xlsx *xlsx, struct xml *xml, struct status *st)
 {
     bool in_text = false, good = true;
     buffer_clear(&xlsx->value);
     while (good && xml_next(xml, st)) {
-        if (xml_ends(xml, "si"))
-            return xlsx_add_string(xlsx, st);
+        if (xml_ends(xml, "si")) {
+            struct arena *arena = &xlsx->office.scratch;
+            if (xlsx->string_count == xlsx->string_room) {
+                size_t room = xlsx->string_room ? 2 * xlsx->string_room : STRINGS_SOME;
+                struct piece *grown = arena_alloc(arena, room * sizeof *grown);
+                if (!grown)
+                    return xlsx_no_memory(st);
+                if (xlsx->string_count)
+                    memcpy(grown, xlsx->strings, xlsx->string_count * sizeof *grown);
+                xlsx->strings = grown;
+                xlsx->string_room = room;
+            }
+            const char *text = arena_strndup(arena, buffer_text(&xlsx->value), xlsx->value.length);
+            xlsx->strings[xlsx->string_count++] = (struct piece){text, xlsx->value.length};
+            return text || xlsx_no_memory(st);
+        }
         if (xml_starts(xml, "rPh"))
             good = xml_skip(xml, st);
         else if (xml->kind != XML_TEXT)
@@ -131,21 +127,6 @@ static void xlsx_begin_cell(struct xlsx *xlsx)
     buffer_clear(&xlsx->value);
 }
 
-/* Cells come in the order of their columns; a cell out of order is put behind the others. */
-static void xlsx_add_cell(struct xlsx *xlsx, struct piece text)
-{
-    size_t column = xlsx->column > xlsx->count ? xlsx->column : xlsx->count;
-    if (column >= TABLE_COLUMNS_MAX)
-        return;
-    while (xlsx->count <= column) {
-        blocks_begin_cell(&xlsx->blocks);
-        xlsx->begins[xlsx->count] = xlsx->ends[xlsx->count] = xlsx->blocks.line.length;
-        xlsx->count++;
-    }
-    blocks_add(&xlsx->blocks, text);
-    xlsx->ends[column] = xlsx->blocks.line.length;
-}
-
 static struct piece xlsx_shared_string(const struct xlsx *xlsx, const char *index)
 {
     char *end;
@@ -168,7 +149,17 @@ static void xlsx_end_cell(struct xlsx *xlsx)
         xlsx_number(&xlsx->styles, xlsx->style, value, number);
         text = (struct piece){number, strlen(number)};
     }
-    xlsx_add_cell(xlsx, text);
+    /* Cells come in the order of their columns; a cell out of order is put behind the others. */
+    size_t column = xlsx->column > xlsx->count ? xlsx->column : xlsx->count;
+    if (column >= TABLE_COLUMNS_MAX)
+        return;
+    while (xlsx->count <= column) {
+        blocks_begin_cell(&xlsx->blocks);
+        xlsx->begins[xlsx->count] = xlsx->ends[xlsx->count] = xlsx->blocks.line.length;
+        xlsx->count++;
+    }
+    blocks_add(&xlsx->blocks, text);
+    xlsx->ends[column] = xlsx->blocks.line.length;
 }
 
 /* ---- a row ------------------------------------------------------------------------------------------------------- */

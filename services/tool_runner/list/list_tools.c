@@ -90,16 +90,6 @@ static void degrade(struct listing *self, const char *part, const struct status 
     self->degradations[self->degradation_count++] = degradation;
 }
 
-static void add_server(struct listing *self, size_t i)
-{
-    struct mcp_server *server = mcp_at(self->runner->shared->mcp, i);
-    if (self->discoveries[i].server && self->discoveries[i].status.code != OK)
-        degrade(self, mcp_server_name(server), &self->discoveries[i].status);
-    self->held[i] = mcp_tools_hold(server);
-    for (size_t k = 0; self->held[i] && k < self->held[i]->count; k++)
-        list_tools_add(self, &self->held[i]->tools[k].tool);
-}
-
 static int list_tools_by_name(const void *a, const void *b)
 {
     const Renga__V1__Tool *const *left = a, *const *right = b;
@@ -112,8 +102,14 @@ static void list_tools_send(struct listing *self)
     const struct mcp *mcp = self->runner->shared->mcp;
     for (const struct catalog_entry *entry = catalog_builtin(self->runner->shared->catalog); entry->tool; entry++)
         list_tools_add(self, entry->tool);
-    for (size_t i = 0; i < mcp_count(mcp); i++)
-        add_server(self, i);
+    for (size_t i = 0; i < mcp_count(mcp); i++) {
+        struct mcp_server *server = mcp_at(self->runner->shared->mcp, i);
+        if (self->discoveries[i].server && self->discoveries[i].status.code != OK)
+            degrade(self, mcp_server_name(server), &self->discoveries[i].status);
+        self->held[i] = mcp_tools_hold(server);
+        for (size_t k = 0; self->held[i] && k < self->held[i]->count; k++)
+            list_tools_add(self, &self->held[i]->tools[k].tool);
+    }
     if (self->left_out) {
         struct status st = {0};
         fail(&st, RESOURCE_EXHAUSTED,
@@ -147,22 +143,6 @@ static int64_t timeout_ms(const struct listing *self)
     return left_ms < 1 ? 1 : left_ms < timeout_ms ? left_ms : timeout_ms;
 }
 
-static void list_tools_ask_servers(struct listing *self)
-{
-    struct mcp *mcp = self->runner->shared->mcp;
-    self->waits = 1;
-    for (size_t i = 0; i < mcp_count(mcp); i++) {
-        if (!wants_server(self, mcp_at(mcp, i)))
-            continue;
-        self->discoveries[i] =
-            (struct mcp_discovery){.loop = self->runner->loop, .answered = list_tools_answered, .owner = self};
-        self->waits++;
-        mcp_discover(mcp_at(mcp, i), &self->discoveries[i], timeout_ms(self));
-    }
-    if (--self->waits == 0)
-        list_tools_send(self);
-}
-
 static bool list_tools_check(const Renga__V1__ListToolsRequest *request, struct status *st)
 {
     char field[STATUS_FIELD_MAX];
@@ -192,5 +172,16 @@ void list_tools(Renga__V1__ToolRunner_Service *service, const Renga__V1__ListToo
     self->rpc = data;
     self->asked = request;
     self->reply = reply;
-    list_tools_ask_servers(self);
+    struct mcp *mcp = self->runner->shared->mcp;
+    self->waits = 1;
+    for (size_t i = 0; i < mcp_count(mcp); i++) {
+        if (!wants_server(self, mcp_at(mcp, i)))
+            continue;
+        self->discoveries[i] =
+            (struct mcp_discovery){.loop = self->runner->loop, .answered = list_tools_answered, .owner = self};
+        self->waits++;
+        mcp_discover(mcp_at(mcp, i), &self->discoveries[i], timeout_ms(self));
+    }
+    if (--self->waits == 0)
+        list_tools_send(self);
 }

@@ -53,23 +53,19 @@ static void call_release(struct mcp_call *call, unsigned holds)
 
 /* ---- in the run's loop ------------------------------------------------------------------------------------------- */
 
-static void end_run(struct mcp_call *call, struct tool_run *run)
-{
-    if (call->result)
-        mcp_result_write(run, call->result);
-    else if (call->untouched)
-        tool_unavailable(run, "%s", call->status.text);
-    else
-        tool_fail_status(run, &call->status);
-}
-
 static void call_result_received(struct work *work)
 {
     struct mcp_call *call = CONTAINER_OF(work, struct mcp_call, result_work);
     struct tool_run *run = call->run;
     call->run = NULL;
-    if (run)
-        end_run(call, run);
+    if (run) {
+        if (call->result)
+            mcp_result_write(run, call->result);
+        else if (call->untouched)
+            tool_unavailable(run, "%s", call->status.text);
+        else
+            tool_fail_status(run, &call->status);
+    }
     call_release(call, 1);
 }
 
@@ -109,14 +105,6 @@ static void call_write_call(struct json_writer *params, const void *data)
     json_write_raw(params, "arguments", call->arguments, strlen(call->arguments));
 }
 
-static void call_send(struct mcp_call *call)
-{
-    call->sent++;
-    call->under_way = true;
-    call->request = (struct mcp_request){.method = "tools/call", .answered = answered};
-    mcp_request(call->server, &call->request, call->tool->remote, &call->trace, call_write_call, call);
-}
-
 static void call_wait(struct mcp_call *call)
 {
     call->next = NULL;
@@ -135,8 +123,12 @@ static struct mcp_call *take_waiting(struct mcp_server *server)
 void mcp_calls_send(struct mcp_server *server)
 {
     struct mcp_call *call;
-    while (server->state == MCP_READY && !server->failing && (call = take_waiting(server)))
-        call_send(call);
+    while (server->state == MCP_READY && !server->failing && (call = take_waiting(server))) {
+        call->sent++;
+        call->under_way = true;
+        call->request = (struct mcp_request){.method = "tools/call", .answered = answered};
+        mcp_request(call->server, &call->request, call->tool->remote, &call->trace, call_write_call, call);
+    }
 }
 
 void mcp_calls_refuse(struct mcp_server *server, const struct status *status)

@@ -45,8 +45,12 @@ static void request_late(struct timer *timer)
     request->answered(request, NULL, &st);
 }
 
-static void message_enlist(struct mcp_server *server, struct mcp_request *request)
+void mcp_request(struct mcp_server *server, struct mcp_request *request, const char *tool,
+                 const struct trace_context *trace, void (*write)(struct json_writer *params, const void *data),
+                 const void *data)
 {
+    struct buffer message;
+    struct json_writer writer;
     request->server = server;
     request->id = server->next_id++;
     request->exchange = NULL;
@@ -56,15 +60,6 @@ static void message_enlist(struct mcp_server *server, struct mcp_request *reques
     request->late.expired = request_late;
     if (request->timeout_ms)
         loop_arm_after(server->loop, &request->late, request->timeout_ms);
-}
-
-void mcp_request(struct mcp_server *server, struct mcp_request *request, const char *tool,
-                 const struct trace_context *trace, void (*write)(struct json_writer *params, const void *data),
-                 const void *data)
-{
-    struct buffer message;
-    struct json_writer writer;
-    message_enlist(server, request);
     buffer_init(&message, MCP_MESSAGE_MAX);
     json_writer_init(&writer, &message);
     json_write_object(&writer, NULL);

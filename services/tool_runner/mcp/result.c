@@ -23,19 +23,6 @@ static void write_resource(struct tool_run *run, const cJSON *resource)
                    result_text_of(resource, "mimeType"));
 }
 
-static void write_part(struct tool_run *run, const cJSON *part)
-{
-    const char *type = result_text_of(part, "type"), *text = result_text_of(part, "text");
-    if (strcmp(type, "text") == 0)
-        tool_write(run, text, strlen(text));
-    else if (strcmp(type, "resource") == 0)
-        write_resource(run, cJSON_GetObjectItemCaseSensitive(part, "resource"));
-    else if (strcmp(type, "resource_link") == 0)
-        tool_print(run, "[link to %.1024s: %.256s]", result_text_of(part, "uri"), result_text_of(part, "name"));
-    else
-        tool_print(run, "[%.64s of type %.128s left out]", type, result_text_of(part, "mimeType"));
-}
-
 /* A server has no field for this: its words are read here, and nowhere behind it. */
 static void note_nothing(struct tool_run *run, const cJSON *result)
 {
@@ -70,7 +57,15 @@ void mcp_result_write(struct tool_run *run, const cJSON *result)
     {
         if (!first)
             tool_write(run, "\n", 1);
-        write_part(run, part);
+        const char *type = result_text_of(part, "type"), *text = result_text_of(part, "text");
+        if (strcmp(type, "text") == 0)
+            tool_write(run, text, strlen(text));
+        else if (strcmp(type, "resource") == 0)
+            write_resource(run, cJSON_GetObjectItemCaseSensitive(part, "resource"));
+        else if (strcmp(type, "resource_link") == 0)
+            tool_print(run, "[link to %.1024s: %.256s]", result_text_of(part, "uri"), result_text_of(part, "name"));
+        else
+            tool_print(run, "[%.64s of type %.128s left out]", type, result_text_of(part, "mimeType"));
         first = false;
     }
     if (structured)

@@ -54,15 +54,6 @@ static void close_stream(struct mcp_process *wire, struct watch *watch, int *des
     *descriptor = -1;
 }
 
-static void close_streams(struct mcp_process *wire)
-{
-    close_stream(wire, &wire->writing, &wire->child.input);
-    close_stream(wire, &wire->reading, &wire->child.output);
-    close_stream(wire, &wire->erring, &wire->child.error);
-    buffer_fini(&wire->line);
-    buffer_fini(&wire->unsent);
-}
-
 static void stdio_unlist(struct mcp_server *server, const struct mcp_process *wire)
 {
     struct mcp_process *before = server->closed;
@@ -94,7 +85,11 @@ static void out_of_grace(struct timer *timer)
 static void stdio_close(struct mcp_server *server)
 {
     struct mcp_process *wire = server->wire;
-    close_streams(wire);
+    close_stream(wire, &wire->writing, &wire->child.input);
+    close_stream(wire, &wire->reading, &wire->child.output);
+    close_stream(wire, &wire->erring, &wire->child.error);
+    buffer_fini(&wire->line);
+    buffer_fini(&wire->unsent);
     wire->closed = true;
     wire->next = server->closed;
     server->closed = wire;

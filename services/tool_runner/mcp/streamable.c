@@ -223,19 +223,6 @@ static bool may_resume(const struct exchange *exchange)
            exchange->resumes < RESUMES_MAX && (stopped || again);
 }
 
-static void streamable_rest(struct exchange *exchange)
-{
-    int64_t wait_ms = exchange->streams ? exchange->sse.retry_ms : -1;
-    wait_ms = wait_ms < 0 ? RESUME_MS : wait_ms < RESUME_LEAST_MS ? RESUME_LEAST_MS : wait_ms;
-    if (exchange->streams)
-        sse_fini(&exchange->sse);
-    exchange->streams = false;
-    exchange->rests = true;
-    exchange->resumes++;
-    exchange->resuming.expired = streamable_take_up;
-    loop_arm_after(exchange->session->loop, &exchange->resuming, wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
-}
-
 /* All messages of the exchange are understood. */
 static void exchange_over(void *data)
 {
@@ -243,7 +230,16 @@ static void exchange_over(void *data)
     struct mcp_server *server = exchange->session->server;
     exchange->over = false;
     if (server && may_resume(exchange)) {
-        streamable_rest(exchange);
+        int64_t wait_ms = exchange->streams ? exchange->sse.retry_ms : -1;
+        wait_ms = wait_ms < 0 ? RESUME_MS : wait_ms < RESUME_LEAST_MS ? RESUME_LEAST_MS : wait_ms;
+        if (exchange->streams)
+            sse_fini(&exchange->sse);
+        exchange->streams = false;
+        exchange->rests = true;
+        exchange->resumes++;
+        exchange->resuming.expired = streamable_take_up;
+        loop_arm_after(exchange->session->loop, &exchange->resuming,
+                       wait_ms < RESUME_MOST_MS ? wait_ms : RESUME_MOST_MS);
         return;
     }
     if (server && (exchange->request || is_session_lost(exchange)))

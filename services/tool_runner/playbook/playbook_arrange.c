@@ -71,8 +71,13 @@ static void gather_sections(struct playbook *playbook, struct sections *sections
         sorted[find_section(sections, playbook->bullets[i]->section)->at++] = playbook->bullets[i];
 }
 
-static void sort_into_sections(struct playbook *playbook)
+void playbook_arrange(struct playbook *playbook)
 {
+    playbook->text_bytes = 0;
+    playbook->tokens = 0;
+    playbook->damaged = NULL;
+    if (playbook->count)
+        qsort(playbook->bullets, playbook->count, sizeof(*playbook->bullets), compare_places);
     struct sections sections = {.mask = 15};
     while (sections.mask < 2 * playbook->count)
         sections.mask = 2 * sections.mask + 1;
@@ -87,16 +92,6 @@ static void sort_into_sections(struct playbook *playbook)
     free(playbook->bullets);
     playbook->bullets = sorted;
     playbook->room = playbook->count + 1;
-}
-
-void playbook_arrange(struct playbook *playbook)
-{
-    playbook->text_bytes = 0;
-    playbook->tokens = 0;
-    playbook->damaged = NULL;
-    if (playbook->count)
-        qsort(playbook->bullets, playbook->count, sizeof(*playbook->bullets), compare_places);
-    sort_into_sections(playbook);
     for (size_t i = 0; i < playbook->count; i++) {
         struct playbook_bullet *bullet = playbook_bullet_of(playbook->bullets[i]);
         playbook->text_bytes += playbook_bullet_bytes(&bullet->bullet);

@@ -93,21 +93,6 @@ static void load_is_whole(struct playbook_load *self)
     end_load(self);
 }
 
-/* The bullets as they were read, from any revisions, and the changes up to the head form the playbook at the head. */
-static void load_goes_on(struct playbook_load *self, const struct playbook_head *head)
-{
-    playbook_release(&self->base);
-    if (self->found.code == OK && !self->base_failed && playbook_redo_is_possible(self->playbook, head)) {
-        self->base = self->playbook;
-        self->playbook = NULL;
-    }
-    playbook_release(&self->playbook);
-    self->found = (struct status){0};
-    self->base_failed = false;
-    self->head = *head;
-    playbook_load_read_head(self);
-}
-
 static void head_confirmed(struct store_scan *scan)
 {
     struct playbook_load *self = CONTAINER_OF(scan, struct playbook_load, scan);
@@ -118,7 +103,18 @@ static void head_confirmed(struct store_scan *scan)
     if (!good) {
         end_load(self);
     } else if (!same && ++self->tries < TRIES_MAX) {
-        load_goes_on(self, &head);
+        /* The bullets as they were read, from any revisions, and the changes up to the head form the playbook at the
+         * head. */
+        playbook_release(&self->base);
+        if (self->found.code == OK && !self->base_failed && playbook_redo_is_possible(self->playbook, &head)) {
+            self->base = self->playbook;
+            self->playbook = NULL;
+        }
+        playbook_release(&self->playbook);
+        self->found = (struct status){0};
+        self->base_failed = false;
+        self->head = head;
+        playbook_load_read_head(self);
     } else if (!same) {
         fail(&self->status, UNAVAILABLE, "the playbook '%s' is changed faster than it can be read; try again",
              self->dataset);

@@ -65,16 +65,6 @@ static void playbook_posting_push(struct playbook_index *index, uint32_t number,
     term->postings[term->count++] = posting;
 }
 
-static void playbook_posting_remove(struct playbook_index *index, uint32_t number, uint32_t place)
-{
-    struct playbook_index_term *term = &index->terms[number];
-    uint32_t at = term->count - 1;
-    while (term->postings[at].place != place)
-        at--;
-    term->postings[at] = term->postings[--term->count];
-    index->empty_terms += term->count == 0;
-}
-
 static uint16_t playbook_bounded(double value)
 {
     return value < UINT16_MAX ? (uint16_t)lround(value) : UINT16_MAX;
@@ -129,8 +119,15 @@ void playbook_postings_add(struct playbook_index *index, uint32_t place)
 void playbook_postings_remove(struct playbook_index *index, uint32_t place)
 {
     struct playbook_index_bullet *bullet = &index->bullets[place];
-    for (uint32_t i = 0; i < bullet->term_count; i++)
-        playbook_posting_remove(index, bullet->terms[i], place);
+    for (uint32_t i = 0; i < bullet->term_count; i++) {
+        uint32_t number = bullet->terms[i];
+        struct playbook_index_term *term = &index->terms[number];
+        uint32_t at = term->count - 1;
+        while (term->postings[at].place != place)
+            at--;
+        term->postings[at] = term->postings[--term->count];
+        index->empty_terms += term->count == 0;
+    }
     playbook_index_resize(index, bullet->terms, bullet->term_count * sizeof *bullet->terms, 0);
     index->length -= bullet->length;
     bullet->terms = NULL;

@@ -172,19 +172,6 @@ static void playbook_rank_words(struct playbook_index *index, const char *text, 
 
 /* ---- by vectors -------------------------------------------------------------------------------------------------- */
 
-static void playbook_rank_vectors(const struct playbook_index *index, const struct vector *vector,
-                                  struct playbook_ranking *ranking)
-{
-    for (size_t i = 0; i < index->places; i++) {
-        const struct playbook_vector *known = index->bullets[i].vector;
-        if (!known || known->dimensions != vector->dimensions)
-            continue;
-        double nearness = vector_nearness(vector, known->scale, known->values);
-        if (nearness > 0)
-            playbook_rank_weighted(ranking, (uint32_t)i, nearness);
-    }
-}
-
 /* Drops weak matches before lists are fused: a weak match must not gain from being in both lists. A matching harmful
  * bullet stays, as its weight does not count here. */
 static void playbook_cut_tail(struct playbook_ranking *ranking)
@@ -289,7 +276,14 @@ size_t playbook_index_search(struct playbook_index *index, const struct playbook
         playbook_rank_words(index, query->text, &words);
     if (!query->vector)
         return playbook_take_hits(&words, hits, count, room);
-    playbook_rank_vectors(index, query->vector, &vectors);
+    for (size_t i = 0; i < index->places; i++) {
+        const struct playbook_vector *known = index->bullets[i].vector;
+        if (!known || known->dimensions != query->vector->dimensions)
+            continue;
+        double nearness = vector_nearness(query->vector, known->scale, known->values);
+        if (nearness > 0)
+            playbook_rank_weighted(&vectors, (uint32_t)i, nearness);
+    }
     if (!query->by_words)
         return playbook_take_hits(&vectors, hits, count, room);
     playbook_cut_tail(&words);

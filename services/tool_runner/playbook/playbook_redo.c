@@ -43,15 +43,6 @@ static bool redo_change(struct playbook_draft *draft, const struct store_row *ro
     return change;
 }
 
-static void redo_number(struct playbook *playbook, const struct playbook_head *head)
-{
-    playbook->revision = head->revision;
-    playbook->updated_ms = head->updated_ms;
-    playbook->next_number = head->next_number ? head->next_number : 1;
-    playbook->next_proposal = head->next_proposal ? head->next_proposal : 1;
-    playbook->version = head->version;
-}
-
 struct playbook *playbook_redo(const struct playbook *base, const struct playbook_head *head,
                                const struct store_scan *rows)
 {
@@ -72,7 +63,12 @@ struct playbook *playbook_redo(const struct playbook *base, const struct playboo
     arena_fini(&arena);
     if (made && (int64_t)made->count != head->bullets)
         playbook_release(&made);
-    if (made)
-        redo_number(made, head);
+    if (made) {
+        made->revision = head->revision;
+        made->updated_ms = head->updated_ms;
+        made->next_number = head->next_number ? head->next_number : 1;
+        made->next_proposal = head->next_proposal ? head->next_proposal : 1;
+        made->version = head->version;
+    }
     return made;
 }

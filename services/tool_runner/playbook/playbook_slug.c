@@ -22,22 +22,6 @@ static const struct {
     {"other", "misc"},
 };
 
-/* The words of ASCII letters and digits, in lower case, with a space between. */
-static void plain_words(const char *section, char *out)
-{
-    char *at = out;
-    for (const char *c = section; *c; c++) {
-        bool word = isalnum((unsigned char)*c) && !((unsigned char)*c & 0x80);
-        if (word)
-            *at++ = (char)tolower((unsigned char)*c);
-        else if (at > out && at[-1] != ' ')
-            *at++ = ' ';
-    }
-    if (at > out && at[-1] == ' ')
-        at--;
-    *at = '\0';
-}
-
 /* "and", "to" and the like count only if there is no other word. */
 static size_t first_letters(const char *words, char slug[PLAYBOOK_SLUG_MAX + 1], bool all)
 {
@@ -55,7 +39,18 @@ static size_t first_letters(const char *words, char slug[PLAYBOOK_SLUG_MAX + 1],
 void playbook_slug(const char *section, char slug[PLAYBOOK_SLUG_MAX + 1])
 {
     char words[PLAYBOOK_SECTION_MAX + 1];
-    plain_words(section, words);
+    /* The words of ASCII letters and digits, in lower case, with a space between. */
+    char *at = words;
+    for (const char *c = section; *c; c++) {
+        bool word = isalnum((unsigned char)*c) && !((unsigned char)*c & 0x80);
+        if (word)
+            *at++ = (char)tolower((unsigned char)*c);
+        else if (at > words && at[-1] != ' ')
+            *at++ = ' ';
+    }
+    if (at > words && at[-1] == ' ')
+        at--;
+    *at = '\0';
     for (size_t i = 0; i < sizeof known_sections / sizeof *known_sections; i++)
         if (strcmp(words, known_sections[i].section) == 0 || strcmp(words, known_sections[i].slug) == 0) {
             strcpy(slug, known_sections[i].slug);

@@ -300,25 +300,21 @@ static void playbook_write_key_lock_granted(struct key_lock *key_lock)
     playbook_write_end(self);
 }
 
-/* The same request has the same digest. */
-static void write_digest(struct playbook_write *self)
-{
-    const char *method = rpc_call_method(self->rpc);
-    size_t size = protobuf_c_message_get_packed_size(self->request), name = strlen(method);
-    uint8_t *packed = malloc(size + name + 1);
-    if (!packed)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
-    protobuf_c_message_pack(self->request, packed);
-    memcpy(packed + size, method, name);
-    SHA256(packed, size + name, self->digest);
-    free(packed);
-}
-
 static void playbook_write_check_run(struct job *job)
 {
     struct playbook_write *self = CONTAINER_OF(job, struct playbook_write, job);
-    if (self->check(self, &self->status) && *self->request_id)
-        write_digest(self);
+    if (self->check(self, &self->status) && *self->request_id) {
+        /* The same request has the same digest. */
+        const char *method = rpc_call_method(self->rpc);
+        size_t size = protobuf_c_message_get_packed_size(self->request), name = strlen(method);
+        uint8_t *packed = malloc(size + name + 1);
+        if (!packed)
+            fatal("tool_runner.memory", "no memory for a change of a playbook");
+        protobuf_c_message_pack(self->request, packed);
+        memcpy(packed + size, method, name);
+        SHA256(packed, size + name, self->digest);
+        free(packed);
+    }
 }
 
 static void check_ended(struct job *job)

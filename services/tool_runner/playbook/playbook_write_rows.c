@@ -156,17 +156,6 @@ static void fill_history(struct filling *self, Renga__V1__PlaybookChange *change
     arena_reset(&self->arena);
 }
 
-static void describe_change(struct playbook_write *write, Renga__V1__PlaybookChange *change)
-{
-    change->revision = write->next->revision;
-    change->time_ms = write->next->updated_ms;
-    change->client = (char *)(uintptr_t)rpc_call_principal(write->rpc)->name;
-    change->request_id = (char *)(uintptr_t)write->request_id;
-    change->reason = (char *)(uintptr_t)write->reason;
-    change->source = (char *)(uintptr_t)write->source;
-    change->restored_revision = write->restored_revision;
-}
-
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* Rows r and s; the row r must not be there yet. */
@@ -253,7 +242,13 @@ bool playbook_write_rows(struct playbook_write *write, Renga__V1__PlaybookChange
     fill_bullets(&self, change);
     fill_proposals(&self);
     if (write->changes_bullets) {
-        describe_change(write, change);
+        change->revision = write->next->revision;
+        change->time_ms = write->next->updated_ms;
+        change->client = (char *)(uintptr_t)rpc_call_principal(write->rpc)->name;
+        change->request_id = (char *)(uintptr_t)write->request_id;
+        change->reason = (char *)(uintptr_t)write->reason;
+        change->source = (char *)(uintptr_t)write->source;
+        change->restored_revision = write->restored_revision;
         fill_history(&self, change);
     }
     fill_trimmed(&self);

@@ -38,19 +38,6 @@ static void observe_count(const struct tool_call *call, const struct metric *met
         metrics_add(metrics, loop, series, value);
 }
 
-static void tell_origin(struct tool_call *call)
-{
-    const Renga__V1__CallOrigin *origin = call->request->origin;
-    if (call->request->attempt)
-        span_int(call->span, "renga.attempt", call->request->attempt);
-    if (origin && origin->thread_id[0])
-        span_string(call->span, "gen_ai.conversation.id", origin->thread_id);
-    if (origin && origin->run_id[0])
-        span_string(call->span, "renga.run.id", origin->run_id);
-    if (origin && origin->node[0])
-        span_string(call->span, "renga.node", origin->node);
-}
-
 void observe_start(struct tool_call *call)
 {
     char name[SPAN_NAME_MAX];
@@ -66,7 +53,15 @@ void observe_start(struct tool_call *call)
         span_string(call->span, "renga.mcp.server", tool->server);
     if (call->span && call->runner->shows_content)
         tool_span_text(call->span, "input.value", call->asked->call->arguments_json);
-    tell_origin(call);
+    const Renga__V1__CallOrigin *origin = call->request->origin;
+    if (call->request->attempt)
+        span_int(call->span, "renga.attempt", call->request->attempt);
+    if (origin && origin->thread_id[0])
+        span_string(call->span, "gen_ai.conversation.id", origin->thread_id);
+    if (origin && origin->run_id[0])
+        span_string(call->span, "renga.run.id", origin->run_id);
+    if (origin && origin->node[0])
+        span_string(call->span, "renga.node", origin->node);
 }
 
 void observe_call(struct tool_call *call, bool ran)

@@ -45,30 +45,22 @@ static size_t output_budget_share_of(Renga__V1__ToolResult **results, size_t cou
     return bytes_max;
 }
 
-static void cut_hits(Renga__V1__ToolResult *result, size_t share)
-{
-    size_t text = strlen(result->text);
-    size_t room = text < share / 2 ? share - text : share / 2;
-    while (result->n_hits && hits_size(result) > room)
-        result->n_hits--;
-}
-
-static void cut_text(Renga__V1__ToolResult *result, size_t share)
-{
-    size_t length = strlen(result->text), size = packed(result), over = size > share ? size - share : 0;
-    result->text[text_cut(result->text, length, over < length ? length - over : 0)] = '\0';
-}
-
 static void output_budget_cut(Renga__V1__ToolResult *result, size_t share)
 {
     if (packed(result) <= share)
         return;
     result->truncated = true;
     result->structured_json = empty;
-    if (packed(result) > share)
-        cut_hits(result, share);
-    if (packed(result) > share && result->text[0])
-        cut_text(result, share);
+    if (packed(result) > share) {
+        size_t text = strlen(result->text);
+        size_t room = text < share / 2 ? share - text : share / 2;
+        while (result->n_hits && hits_size(result) > room)
+            result->n_hits--;
+    }
+    if (packed(result) > share && result->text[0]) {
+        size_t length = strlen(result->text), size = packed(result), over = size > share ? size - share : 0;
+        result->text[text_cut(result->text, length, over < length ? length - over : 0)] = '\0';
+    }
 }
 
 void output_budget_apply(Renga__V1__ToolResult **results, size_t count, size_t bytes_max)

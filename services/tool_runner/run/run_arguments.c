@@ -11,16 +11,6 @@ static bool argument_tool_is_allowed(const struct run_request *self, const char 
     return self->asked->n_allowed_tools == 0;
 }
 
-static void argument_look_up_tool(struct run_request *self, size_t i)
-{
-    struct run_arguments *row = &self->arguments[i];
-    const char *name = self->calls[i].asked->call->name;
-    row->found = catalog_find(self->runner->shared->catalog, name, &row->entry);
-    if (row->found && !argument_tool_is_allowed(self, name))
-        fail(&row->status, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", name);
-    row->wanted = row->found && row->status.code == OK;
-}
-
 static void arguments_run(struct job *job)
 {
     struct run_request *self = CONTAINER_OF(job, struct run_request, reading);
@@ -51,7 +41,12 @@ void run_arguments_read(struct run_request *self)
     for (size_t i = 0; i < count; i++) {
         if (self->calls[i].state != CALL_IDLE)
             continue;
-        argument_look_up_tool(self, i);
+        struct run_arguments *row = &self->arguments[i];
+        const char *name = self->calls[i].asked->call->name;
+        row->found = catalog_find(self->runner->shared->catalog, name, &row->entry);
+        if (row->found && !argument_tool_is_allowed(self, name))
+            fail(&row->status, PERMISSION_DENIED, "'%s' is not one of the tools that may be called here", name);
+        row->wanted = row->found && row->status.code == OK;
         bytes += self->arguments[i].wanted ? strlen(self->calls[i].asked->call->arguments_json) : 0;
     }
     rpc_call_job(self->rpc, &self->reading);

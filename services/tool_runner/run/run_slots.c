@@ -81,16 +81,6 @@ static void run_slots_take(struct run_slots *run_slots, struct run_slot *run_slo
     run_slots->stats.taken++;
 }
 
-static void run_slots_enqueue(struct run_slots *run_slots, struct run_slot *run_slot)
-{
-    run_slot->state = RUN_SLOT_WAITING;
-    run_slot->previous = run_slots->last;
-    *(run_slots->last ? &run_slots->last->next : &run_slots->first) = run_slot;
-    run_slots->last = run_slot;
-    run_slot->tenant->waiting++;
-    run_slots->stats.waiting++;
-}
-
 static void dequeue(struct run_slots *run_slots, struct run_slot *run_slot)
 {
     *(run_slot->previous ? &run_slot->previous->next : &run_slots->first) = run_slot->next;
@@ -118,7 +108,12 @@ static enum run_slot_answer acquire_locked(struct run_slots *run_slots, struct r
         return RUN_SLOT_TAKEN;
     }
     if (run_slots->stats.waiting < run_slots->options.queue_max) {
-        run_slots_enqueue(run_slots, run_slot);
+        run_slot->state = RUN_SLOT_WAITING;
+        run_slot->previous = run_slots->last;
+        *(run_slots->last ? &run_slots->last->next : &run_slots->first) = run_slot;
+        run_slots->last = run_slot;
+        run_slot->tenant->waiting++;
+        run_slots->stats.waiting++;
         return RUN_SLOT_QUEUED;
     }
     run_slots->stats.refused++;

@@ -75,13 +75,6 @@ static bool run_tools_refuse_unknown(struct run_request *self, const char *name,
                           st);
 }
 
-static void refuse_arguments(struct tool_call *call, const struct run_arguments *row)
-{
-    call->entry.tool = row->entry.tool;
-    tool_call_refuse(call, &row->status);
-    call->entry.tool = NULL;
-}
-
 static void begin_call(struct run_request *self, struct tool_call *call, struct run_arguments *row)
 {
     if (!row->found) {
@@ -90,7 +83,9 @@ static void begin_call(struct run_request *self, struct tool_call *call, struct 
         return;
     }
     if (!row->tree) {
-        refuse_arguments(call, row);
+        call->entry.tool = row->entry.tool;
+        tool_call_refuse(call, &row->status);
+        call->entry.tool = NULL;
         return;
     }
     cJSON *arguments = row->tree;
@@ -215,32 +210,6 @@ static void run_tools_step(struct run_request *self)
         run_tools_send(self);
 }
 
-static void name_it(struct run_request *self)
-{
-    const Renga__V1__CallOrigin *origin = self->asked->origin;
-    self->name = (struct record_name){
-        .tenant = rpc_call_principal(self->rpc)->tenant,
-        .key = self->asked->idempotency_key,
-        .thread = origin ? origin->thread_id : "",
-        .run = origin ? origin->run_id : "",
-    };
-}
-
-static void prepare_calls(struct run_request *self)
-{
-    for (size_t i = 0; i < self->asked->n_calls; i++)
-        self->calls[i] = (struct tool_call){
-            .request = self->asked,
-            .asked = self->asked->calls[i],
-            .name = &self->name,
-            .runner = self->runner,
-            .rpc = self->rpc,
-            .queue_wait_ms = self->runner->shared->queue_wait_ms,
-            .settled = call_settled,
-            .owner = self,
-        };
-}
-
 static struct run_request *run_tools_make(struct tool_runner *runner, const Renga__V1__RunToolsRequest *asked,
                                           struct rpc_call *rpc, struct status *st)
 {
@@ -255,8 +224,24 @@ static struct run_request *run_tools_make(struct tool_runner *runner, const Reng
     self->rpc = rpc;
     self->asked = asked;
     self->calls = calls;
-    name_it(self);
-    prepare_calls(self);
+    const Renga__V1__CallOrigin *origin = self->asked->origin;
+    self->name = (struct record_name){
+        .tenant = rpc_call_principal(self->rpc)->tenant,
+        .key = self->asked->idempotency_key,
+        .thread = origin ? origin->thread_id : "",
+        .run = origin ? origin->run_id : "",
+    };
+    for (size_t i = 0; i < self->asked->n_calls; i++)
+        self->calls[i] = (struct tool_call){
+            .request = self->asked,
+            .asked = self->asked->calls[i],
+            .name = &self->name,
+            .runner = self->runner,
+            .rpc = self->rpc,
+            .queue_wait_ms = self->runner->shared->queue_wait_ms,
+            .settled = call_settled,
+            .owner = self,
+        };
     self->store = records_open(runner->shared->records, runner->loop, st);
     return self->store ? self : NULL;
 }

@@ -79,12 +79,6 @@ static const char *answer_address(struct search_answer *answer, const char *uri)
     return arena_printf(&answer->arena, "%.*s%s", (int)(host - uri), uri, at + 1);
 }
 
-static unsigned answer_next_rank(const struct search_answer *answer)
-{
-    bool goes_on = answer->count && answer->list[answer->count - 1] == answer->lists - 1;
-    return goes_on ? answer->rank[answer->count - 1] + 1 : 1;
-}
-
 void search_answer_add(struct search_answer *answer, const struct search_result *result)
 {
     if (answer->count == SEARCH_RESULTS_MAX || !answer_has_address(result->uri)) {
@@ -101,7 +95,8 @@ void search_answer_add(struct search_answer *answer, const struct search_result 
         answer->left_out++;
         return;
     }
-    answer->rank[answer->count] = answer_next_rank(answer);
+    bool goes_on = answer->count && answer->list[answer->count - 1] == answer->lists - 1;
+    answer->rank[answer->count] = goes_on ? answer->rank[answer->count - 1] + 1 : 1;
     answer->list[answer->count++] = answer->lists - 1;
 }
 

@@ -143,9 +143,13 @@ static struct opensearch_error opensearch_pull_error(struct json_pull *in)
     return root.type ? root : outer;
 }
 
-/* A proxy may repeat the header with user and password; neither stands in it as they are. */
-static const char *opensearch_hide_basic(char *text)
+static const char *opensearch_error_text(const struct opensearch_error *error, struct arena *arena)
 {
+    if (!error->type && !error->reason)
+        return NULL;
+    /* A proxy may repeat the header with user and password; neither stands in it as they are. */
+    char *text = arena_printf(arena, "%s: %s", error->type ? error->type : "error",
+                              error->reason ? error->reason : "no reason is given");
     for (char *at = text; at && (at = strcasestr(at, "basic "));) {
         at += strlen("basic ");
         size_t length = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
@@ -153,14 +157,6 @@ static const char *opensearch_hide_basic(char *text)
         at += length;
     }
     return text;
-}
-
-static const char *opensearch_error_text(const struct opensearch_error *error, struct arena *arena)
-{
-    if (!error->type && !error->reason)
-        return NULL;
-    return opensearch_hide_basic(arena_printf(arena, "%s: %s", error->type ? error->type : "error",
-                                              error->reason ? error->reason : "no reason is given"));
 }
 
 void opensearch_read_error(const struct search_source *source, const struct search_reply *reply,

@@ -46,18 +46,6 @@ static bool record_make_digest(struct search_subquery *subquery)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static void record_read_lists(struct search_subquery *subquery, const char *json)
-{
-    struct json_pull in;
-    struct json_scope list;
-    struct status ignored = {0};
-    json_pull_init(&in, json, strlen(json), NULL, NULL, &ignored);
-    for (bool more = json_pull_array(&in, &list); more && json_pull_next(&in, &list);)
-        if (subquery->list_count < SEARCH_LISTS_MAX)
-            subquery->lists[subquery->list_count++] = (size_t)json_pull_integer(&in, 0, SEARCH_RESULTS_MAX, 0);
-    json_pull_end(&in);
-}
-
 static bool record_restore(struct search_subquery *subquery, const struct record_call *known, struct status *st)
 {
     size_t count = 0;
@@ -65,7 +53,14 @@ static bool record_restore(struct search_subquery *subquery, const struct record
         &renga__v1__tool_result__descriptor, known->result.bytes, known->result.size, &subquery->search->arena, st);
     if (!result)
         return false;
-    record_read_lists(subquery, result->structured_json);
+    struct json_pull in;
+    struct json_scope list;
+    struct status ignored = {0};
+    json_pull_init(&in, result->structured_json, strlen(result->structured_json), NULL, NULL, &ignored);
+    for (bool more = json_pull_array(&in, &list); more && json_pull_next(&in, &list);)
+        if (subquery->list_count < SEARCH_LISTS_MAX)
+            subquery->lists[subquery->list_count++] = (size_t)json_pull_integer(&in, 0, SEARCH_RESULTS_MAX, 0);
+    json_pull_end(&in);
     for (size_t i = 0; i < subquery->list_count; i++)
         count += subquery->lists[i];
     subquery->hits = result->hits;

@@ -111,19 +111,14 @@ static void subquery_record_end(struct search_subquery *subquery)
     store_commit(subquery->search->store, &subquery->batch);
 }
 
-static void subquery_spend(struct search_subquery *subquery)
-{
-    Renga__V1__Usage *usage = &subquery->search->usage;
-    usage->tool_calls += subquery->call.sent;
-    if (subquery->call.failure.status.code == OK)
-        usage->cost_micros += subquery->site->setup->price;
-}
-
 static void subquery_asked(struct source_call *call)
 {
     struct search_subquery *subquery = call->owner;
     subquery->status = call->failure.status;
-    subquery_spend(subquery);
+    Renga__V1__Usage *usage = &subquery->search->usage;
+    usage->tool_calls += subquery->call.sent;
+    if (subquery->call.failure.status.code == OK)
+        usage->cost_micros += subquery->site->setup->price;
     if (subquery->status.code == OK)
         subquery_take_answer(subquery);
     subquery_record_end(subquery);
@@ -178,17 +173,6 @@ static void subquery_begun_on_disk(struct store_batch *batch)
     }
 }
 
-static void subquery_begin(struct search_subquery *subquery)
-{
-    if (!subquery_is_recorded(subquery) || !subquery->site->setup->is_paid || subquery->in_record) {
-        subquery_ask(subquery);
-        return;
-    }
-    store_batch_init(&subquery->batch, subquery->search->runner->loop, subquery_begun_on_disk);
-    search_record_begin(subquery);
-    store_commit(subquery->search->store, &subquery->batch);
-}
-
 static void subquery_start_outside(struct search_subquery *subquery)
 {
     enum search_known known = SEARCH_NEW;
@@ -214,7 +198,13 @@ static void subquery_start_outside(struct search_subquery *subquery)
     case SEARCH_NEW:
         break;
     }
-    subquery_begin(subquery);
+    if (!subquery_is_recorded(subquery) || !subquery->site->setup->is_paid || subquery->in_record) {
+        subquery_ask(subquery);
+        return;
+    }
+    store_batch_init(&subquery->batch, subquery->search->runner->loop, subquery_begun_on_disk);
+    search_record_begin(subquery);
+    store_commit(subquery->search->store, &subquery->batch);
 }
 
 /* ---- the knowledge base ------------------------------------------------------------------------------------------ */

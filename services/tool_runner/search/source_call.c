@@ -87,19 +87,14 @@ static bool source_call_may_retry(struct source_call *call, int64_t *wait_ms)
            retry_budget_spend(&call->site->budget);
 }
 
-static void source_call_wait(struct source_call *call, int64_t wait_ms)
-{
-    source_call_move(call, SOURCE_CALL_WAITING);
-    loop_arm_after(call->runner->loop, &call->wait, wait_ms);
-}
-
 /* A request has failed, or could not be begun. */
 static void source_call_failed(struct source_call *call)
 {
     int64_t wait_ms;
     if (source_call_may_retry(call, &wait_ms)) {
         source_call_clear_request(call);
-        source_call_wait(call, wait_ms);
+        source_call_move(call, SOURCE_CALL_WAITING);
+        loop_arm_after(call->runner->loop, &call->wait, wait_ms);
     } else {
         source_call_end_request(call);
     }

@@ -22,14 +22,6 @@ static int64_t classify_waited_ms(const struct source_call *call)
 
 /* ---- an answer that is an error ---------------------------------------------------------------------------------- */
 
-static void classify_tell_quota(struct status *st)
-{
-    struct status told = {0};
-    fail(&told, RESOURCE_EXHAUSTED, "has no quota left: it %s", st->text);
-    told.retry_after_ms = st->retry_after_ms;
-    *st = told;
-}
-
 static void classify_error(struct source_call *call)
 {
     const struct search_setup *setup = call->site->setup;
@@ -50,8 +42,13 @@ static void classify_error(struct source_call *call)
         search_failure_of_http(failure, reply.http_status, NULL);
     if (failure->status.code == RESOURCE_EXHAUSTED && failure->status.retry_after_ms >= SEARCH_QUOTA_HINT_MS)
         failure->quota = true;
-    if (failure->quota)
-        classify_tell_quota(&failure->status);
+    if (failure->quota) {
+        struct status *st = &failure->status;
+        struct status told = {0};
+        fail(&told, RESOURCE_EXHAUSTED, "has no quota left: it %s", st->text);
+        told.retry_after_ms = st->retry_after_ms;
+        *st = told;
+    }
     if (failure->status.code != UNAVAILABLE && failure->status.code != RESOURCE_EXHAUSTED)
         failure->status.retry_after_ms = 0;
 }

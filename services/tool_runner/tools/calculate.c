@@ -5,8 +5,15 @@
 
 #define RESULT_MAX ((size_t)512) /* bytes */
 
-static void write_result(struct tool_run *run, double value)
+static void calculate_start(struct tool_run *run)
 {
+    double value;
+    struct status st = {0};
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tool_run_arguments(run), "expression"));
+    if (!formula_value(text, &value, &st)) {
+        tool_fail_status(run, &st);
+        return;
+    }
     struct buffer out;
     struct json_writer writer;
     buffer_init(&out, RESULT_MAX);
@@ -20,18 +27,6 @@ static void write_result(struct tool_run *run, double value)
     json_write_end(&writer);
     tool_structured(run, buffer_text(&out), out.length);
     buffer_fini(&out);
-}
-
-static void calculate_start(struct tool_run *run)
-{
-    double value;
-    struct status st = {0};
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tool_run_arguments(run), "expression"));
-    if (!formula_value(text, &value, &st)) {
-        tool_fail_status(run, &st);
-        return;
-    }
-    write_result(run, value);
     tool_finish(run);
 }
 

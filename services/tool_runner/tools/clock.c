@@ -38,24 +38,6 @@ static bool read_moment(const char *zone, struct moment *moment, struct status *
     return true;
 }
 
-static void clock_write_structured(struct tool_run *run, const struct moment *moment)
-{
-    struct buffer out;
-    struct json_writer writer;
-    buffer_init(&out, RESULT_MAX);
-    json_writer_init(&writer, &out);
-    json_write_object(&writer, NULL);
-    json_write_string(&writer, "date", moment->date);
-    json_write_string(&writer, "time", moment->time);
-    json_write_string(&writer, "weekday", moment->weekday);
-    json_write_string(&writer, "utc_offset", moment->offset);
-    json_write_string(&writer, "time_zone", moment->zone);
-    json_write_int(&writer, "unix_time", moment->unix_s);
-    json_write_end(&writer);
-    tool_structured(run, buffer_text(&out), out.length);
-    buffer_fini(&out);
-}
-
 static void clock_start(struct tool_run *run)
 {
     struct moment moment;
@@ -66,7 +48,20 @@ static void clock_start(struct tool_run *run)
         return;
     }
     tool_print(run, "%s, %s %s (UTC%s, %s)", moment.weekday, moment.date, moment.time, moment.offset, moment.zone);
-    clock_write_structured(run, &moment);
+    struct buffer out;
+    struct json_writer writer;
+    buffer_init(&out, RESULT_MAX);
+    json_writer_init(&writer, &out);
+    json_write_object(&writer, NULL);
+    json_write_string(&writer, "date", moment.date);
+    json_write_string(&writer, "time", moment.time);
+    json_write_string(&writer, "weekday", moment.weekday);
+    json_write_string(&writer, "utc_offset", moment.offset);
+    json_write_string(&writer, "time_zone", moment.zone);
+    json_write_int(&writer, "unix_time", moment.unix_s);
+    json_write_end(&writer);
+    tool_structured(run, buffer_text(&out), out.length);
+    buffer_fini(&out);
     tool_finish(run);
 }
 

@@ -100,32 +100,29 @@ static size_t argument_from(const struct fetch *fetch)
     return cJSON_IsNumber(from) ? (size_t)from->valueint : 1;
 }
 
-/* The page's metadata stands before its first paragraph. */
-static void write_about(struct fetch *fetch)
-{
-    const struct page_about *about = &fetch->about;
-    const struct {
-        const char *name, *value;
-    } lines[] = {
-        {"Title", about->title}, {"By", about->byline}, {"Published", about->published}, {"Language", about->language}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        bool has = lines[i].value && lines[i].value[0];
-        if (has)
-            tool_print(fetch->run, "%s: %s\n", lines[i].name, lines[i].value);
-        any = any || has;
-    }
-    if (any)
-        tool_write(fetch->run, "\n", 1);
-}
-
 /* Writes as many whole paragraphs as fit, at least the first, and then the number of the next paragraph. */
 static void write_page(struct fetch *fetch, const struct document *page)
 {
     char *uri = http_url_text(fetch->url);
     size_t room = tool_run_output_max(fetch->run), number = 0, written = 0, used = 0, from = argument_from(fetch);
     if (from == 1 && page->count) {
-        write_about(fetch);
+        /* The page's metadata stands before its first paragraph. */
+        const struct page_about *about = &fetch->about;
+        const struct {
+            const char *name, *value;
+        } lines[] = {{"Title", about->title},
+                     {"By", about->byline},
+                     {"Published", about->published},
+                     {"Language", about->language}};
+        bool any = false;
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+            bool has = lines[i].value && lines[i].value[0];
+            if (has)
+                tool_print(fetch->run, "%s: %s\n", lines[i].name, lines[i].value);
+            any = any || has;
+        }
+        if (any)
+            tool_write(fetch->run, "\n", 1);
         used = PAGE_ABOUT_MAX;
     }
     for (const struct paragraph *paragraph = page->first; paragraph; paragraph = paragraph->next) {
@@ -151,14 +148,6 @@ static bool page_is_over(void *data)
     return job_is_over(data);
 }
 
-static void fetch_page_read_text(struct fetch *fetch, const char *text, size_t length)
-{
-    if (fetch->kind.format == RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML)
-        document_read_page(&fetch->page, &fetch->about, text, length, &fetch->unread);
-    else
-        document_read(&fetch->page, fetch->kind.format, text, length, &fetch->unread);
-}
-
 static void fetch_page_read(struct job *job)
 {
     struct fetch *fetch = CONTAINER_OF(job, struct fetch, reading);
@@ -175,8 +164,12 @@ static void fetch_page_read(struct job *job)
         document_read_file(&fetch->page, fetch->kind.format, transfer->content, transfer->content_size, &means,
                            &fetch->unread);
     else if (page_decode(&fetch->kind, transfer->content, transfer->content_size, &fetch->room, &text, &length,
-                         &fetch->unread))
-        fetch_page_read_text(fetch, text, length);
+                         &fetch->unread)) {
+        if (fetch->kind.format == RENGA__V1__DOCUMENT_FORMAT__DOCUMENT_FORMAT_HTML)
+            document_read_page(&fetch->page, &fetch->about, text, length, &fetch->unread);
+        else
+            document_read(&fetch->page, fetch->kind.format, text, length, &fetch->unread);
+    }
 }
 
 static void page_was_read(struct job *job)

@@ -10,20 +10,15 @@
 
 /* ---- the output -------------------------------------------------------------------------------------------------- */
 
-static void found_write_place(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
+void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
 {
+    tool_hit(run, hit);
     tool_print(run, "%s[%zu] %s:%d-%d", number > 1 ? "\n\n" : "", number, hit->uri, hit->line_from, hit->line_to);
     if (by_words)
         tool_print(run, " (%.2f)", hit->score);
     for (size_t i = 0; i < hit->n_heading_path; i++)
         tool_print(run, "%s%s", i ? " > " : " | ", hit->heading_path[i]);
     tool_write(run, "\n", 1);
-}
-
-void found_write(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit, bool by_words)
-{
-    tool_hit(run, hit);
-    found_write_place(run, number, hit, by_words);
     tool_write(run, hit->snippet, strlen(hit->snippet));
 }
 
@@ -40,15 +35,6 @@ static void write_nothing(struct tool_run *run, const struct lookup *lookup)
         tool_print(run, "Nothing was found for \"%s\" in the %s.", lookup->query, what);
 }
 
-static void write_hits(struct tool_run *run, const struct lookup *lookup)
-{
-    bool by_words = lookup->mode_used == RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL;
-    for (size_t i = 0; i < lookup->hit_count; i++)
-        found_write(run, i + 1, lookup->hits[i], by_words);
-    if (!lookup->hit_count)
-        write_nothing(run, lookup);
-}
-
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static void found_ended(struct lookup *lookup)
@@ -57,8 +43,13 @@ static void found_ended(struct lookup *lookup)
     struct tool_run *run = found->run;
     struct status status = lookup->status;
     found->lookup = NULL;
-    if (status.code == OK)
-        write_hits(run, lookup);
+    if (status.code == OK) {
+        bool by_words = lookup->mode_used == RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL;
+        for (size_t i = 0; i < lookup->hit_count; i++)
+            found_write(run, i + 1, lookup->hits[i], by_words);
+        if (!lookup->hit_count)
+            write_nothing(run, lookup);
+    }
     lookup_fini(lookup);
     free(lookup);
     if (status.code == OK)

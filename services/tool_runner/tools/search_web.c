@@ -18,32 +18,27 @@ struct web_search {
 
 /* ---- the text for the model -------------------------------------------------------------------------------------- */
 
-static void web_write_hit(struct tool_run *run, size_t number, const Renga__V1__SearchHit *hit)
-{
-    tool_hit(run, hit);
-    tool_print(run, "%s[%zu] %s\n%s", number > 1 ? "\n\n" : "", number, hit->title[0] ? hit->title : hit->uri,
-               hit->uri);
-    if (hit->published_date[0])
-        tool_print(run, " (%s)", hit->published_date);
-    tool_write(run, "\n", 1);
-    tool_write(run, hit->snippet, strlen(hit->snippet));
-}
-
-static void web_write_nothing(struct tool_run *run, const char *query)
-{
-    tool_found_nothing(run);
-    if (strcmp(words_language(query, strlen(query)), "ja") == 0)
-        tool_print(run, "「%s」をウェブで検索しましたが、何も見つかりませんでした。", query);
-    else
-        tool_print(run, "Nothing was found for \"%s\" on the web.", query);
-}
-
 static void web_write(struct tool_run *run, const struct search *search)
 {
-    for (size_t i = 0; i < search->hit_count; i++)
-        web_write_hit(run, i + 1, search->hits[i]);
-    if (!search->hit_count)
-        web_write_nothing(run, search->query);
+    for (size_t i = 0; i < search->hit_count; i++) {
+        size_t number = i + 1;
+        const Renga__V1__SearchHit *hit = search->hits[i];
+        tool_hit(run, hit);
+        tool_print(run, "%s[%zu] %s\n%s", number > 1 ? "\n\n" : "", number, hit->title[0] ? hit->title : hit->uri,
+                   hit->uri);
+        if (hit->published_date[0])
+            tool_print(run, " (%s)", hit->published_date);
+        tool_write(run, "\n", 1);
+        tool_write(run, hit->snippet, strlen(hit->snippet));
+    }
+    if (!search->hit_count) {
+        const char *query = search->query;
+        tool_found_nothing(run);
+        if (strcmp(words_language(query, strlen(query)), "ja") == 0)
+            tool_print(run, "「%s」をウェブで検索しましたが、何も見つかりませんでした。", query);
+        else
+            tool_print(run, "Nothing was found for \"%s\" on the web.", query);
+    }
     for (size_t i = 0; i < search->degradation_count; i++)
         tool_print(run, "\n\n(%s)", search->degradations[i].reason);
 }
