@@ -34,7 +34,7 @@ struct mcp_setup {
     /* A process of its own, spoken to over its standard input and output; else `url`. */
     const char *command, *cwd;
     struct mcp_words args, writable; /* folders it may write to; empty: all folders of its user */
-    const char *user; /* "NAME", "UID" or "UID:GID"; NULL: see child_user_find */
+    const char *user;                /* "NAME", "UID" or "UID:GID"; NULL: see child_user_find */
     struct child_user runs_as;
     bool without_landlock;
     struct mcp_pair env[MCP_PAIRS_MAX];
