@@ -1,5 +1,5 @@
-/* The answers that are kept in memory: found by key, bounded by bytes, the least recently used out first. Not locked:
- * its owner does that, and frees what was thrown out after unlocking. */
+/* The answers in memory: found by key, bounded in bytes, with LRU eviction. Without a lock: the owner locks, and
+ * frees evicted answers after unlocking. */
 #ifndef RENGA_LLM_GATEWAY_RESPONSE_CACHE_STORE_H
 #define RENGA_LLM_GATEWAY_RESPONSE_CACHE_STORE_H
 
@@ -17,15 +17,15 @@ struct response_cache_store {
 bool response_cache_store_init(struct response_cache_store *store, size_t bytes_max, struct status *st);
 void response_cache_store_fini(struct response_cache_store *store);
 
-/* What is kept under `key`, now the most recently used, or NULL. Not held for the caller. What is past its life is put
- * on `out`. */
+/* The answer under `key`, now the most recently used, or NULL. The caller gets no reference. An expired answer is
+ * put on `out`. */
 struct cached_response *response_cache_store_find(struct response_cache_store *store,
                                                   const struct response_cache_key *key, int64_t now_ns,
                                                   struct cached_response **out);
-/* Holds `kept` and replaces what was under its key. What has to go is put on `out`. */
+/* Takes a reference to `kept` and replaces the answer under its key. Evicted answers are put on `out`. */
 void response_cache_store_put(struct response_cache_store *store, struct cached_response *kept, int64_t now_ns,
                               struct cached_response **out);
-/* Lets go of what is on `out`. Not under a lock. */
+/* Releases the answers on `out`. Not under a lock. */
 void response_cache_store_drop(struct cached_response *out);
 
 #endif

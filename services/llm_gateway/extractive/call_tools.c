@@ -1,5 +1,6 @@
-/* Which tools to call, and with what: by the words of what is asked, never of what was found. A tool that cannot be
- * told what it needs is not called; so one that sends or deletes something is not, unless a search is all it wants. */
+/* Chooses tools and their arguments by the words of the question, never by those of the findings. A tool is not
+ * called if its required arguments are unknown. A tool that sends or deletes is therefore not called, unless a
+ * search text is all it requires. */
 #include "extract.h"
 
 #include "base/text.h"
@@ -14,8 +15,8 @@
 #define CALLS_MAX     3
 #define NEAR_BEST     0.5 /* of the best score: tools this good are called too */
 #define UNASKED_LEAST 0.5 /* coverage from which a tool that takes no question is called */
-#define LOOKUP_BONUS  0.6 /* of a tool that takes a question: it may find something whatever it is called */
-#define COUNT_DEFAULT 5   /* results, where a tool must be told how many */
+#define LOOKUP_BONUS  0.6 /* for a tool that takes a question: it may have results under any name */
+#define COUNT_DEFAULT 5   /* results, if a tool requires their number */
 #define ARGUMENTS_MAX ((size_t)16384)
 #define QUERY_MAX     ((size_t)500) /* bytes */
 #define NUMBER_MAX    9e15          /* integers up to here are exact */
@@ -88,7 +89,7 @@ static struct text find_url(struct text text)
     return (struct text){begin, (size_t)(at - begin)};
 }
 
-/* The value of the list that what is asked names. */
+/* The value of the list that the question names. */
 static const cJSON *named_choice(const cJSON *schema, struct text asked)
 {
     const cJSON *choice;
@@ -216,7 +217,7 @@ static bool is_required(const struct required *required, const char *name)
            bsearch(&name, required->names, required->count, sizeof(*required->names), call_tools_compare_names);
 }
 
-/* What must be said is, and the question where there is a place for it, and how much more when it is tried again. */
+/* Fills required arguments, the question if a parameter takes it, and a larger number of results on a repeated try. */
 static bool fill_all(struct filling *filling, struct json_writer *writer, const cJSON *root)
 {
     const cJSON *schema, *properties = cJSON_GetObjectItemCaseSensitive(root, "properties");
@@ -233,10 +234,10 @@ static bool fill_all(struct filling *filling, struct json_writer *writer, const 
             return false;
         left -= must;
     }
-    return left == 0; /* else something is required that is nowhere described */
+    return left == 0; /* otherwise a required parameter is not described */
 }
 
-/* NULL where they cannot be filled. */
+/* NULL: the arguments are unknown. */
 static char *call_tools_arguments_of(const struct extract *extract, struct filling *filling,
                                      const Renga__V1__ToolDefinition *tool)
 {
@@ -259,7 +260,7 @@ static char *call_tools_arguments_of(const struct extract *extract, struct filli
 
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
-/* How much of what is asked stands in a tool's name, description and parameters. */
+/* The share of the question's words in a tool's name, description and parameters. */
 static double likeness(const struct extract *extract, const Renga__V1__ToolDefinition *tool)
 {
     const struct passage passage = {.text = tool->description,

@@ -1,6 +1,6 @@
-/* Whether the question is answered or nothing is: a logistic regression. The scores of a search tell how rare the words
- * of the question are in all documents; the covers tell how the best sentence and its passage answer the question as a
- * whole. tests/bench/fit_selection makes the weights. */
+/* The probability that the findings answer the question: a logistic regression. The scores of a search tell the
+ * rarity of the question's words in all documents; the covers tell how well the best sentence and its passage answer
+ * the whole question. tests/bench/fit_selection makes the weights. */
 #include "extract.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ static bool asian_is_thing(struct text text)
     return text.length && text.length <= THING_MAX && !split_has(text, (const char *const[]){"？", "?", "。", NULL});
 }
 
-/* The two things around the first of the conjunctions that is there; of several, the one in the middle. */
+/* The two items around the first conjunction of the list in the text; of several occurrences, the one in the middle. */
 static bool asian_pair(const struct marked *marked, size_t begin, size_t end, const char *const *joints,
                        struct text *one, struct text *other)
 {

@@ -1,4 +1,4 @@
-/* What a comparison asks of one of its things: 「どちらが面積が広いですか」 → 「Aの面積は？」. */
+/* The question about one item of a comparison: 「どちらが面積が広いですか」 → 「Aの面積は？」. */
 #include "split_priv.h"
 
 #include "words/words.h"
@@ -80,7 +80,7 @@ static struct text without_mores_behind(struct text text)
     return text;
 }
 
-/* 面積が広い of 面積が広い国: a noun behind a verb or an adjective is the kind of the two things. */
+/* 面積が広い of 面積が広い国: a noun behind a verb or an adjective is the kind of the two items. */
 static struct text without_kind(struct text text)
 {
     static const char *const ends[] = {"い", "た", "る", "う", "く", "す", "む", "ぶ", "な", "だ", "つ", NULL};
@@ -110,7 +110,7 @@ static struct text core_of(struct text said, bool relative)
                     : core;
 }
 
-/* The first word of the list at the begin of a word; the clause's length: none. */
+/* The first word of the list at the begin of a word; the clause's length: not found. */
 static size_t adverb_in(struct text clause, const char *const *list, size_t *length)
 {
     static const char *const before[] = {"が", "を", "に", "で", "は", "も", "の", "と", "、", "から", "へ", NULL};
@@ -142,7 +142,7 @@ bool contrast_clause_is_bare(struct text said)
 #define T(words) ((struct text){words, sizeof words - 1})
 #define END      ((struct text){NULL, 0})
 
-/* 「面積が広い」, 「広い」, 「先」: the attribute of the thing, or how much of it. */
+/* 「面積が広い」, 「広い」, 「先」: the attribute of the item, or its degree. */
 static struct text degree_part(struct split *split, const struct contrast_clause *clause, struct text core,
                                struct comparative degree, struct text thing)
 {
@@ -178,7 +178,7 @@ static struct text degree_part(struct split *split, const struct contrast_clause
     static const char *const ends[] = {"かった", "い", NULL};
     if (split_match_any(adjective, 0, oldness))
         return text_joined(split->arena, thing, T("はいつのものですか？"), T(""));
-    if (split_match_any(adjective, 0, measures)) { /* 高い: 高さ is what documents say */
+    if (split_match_any(adjective, 0, measures)) { /* 高い: documents say 高さ */
         adjective.length -= split_match_before(adjective, adjective.length, ends);
         return split_concat(split->arena,
                             (const struct text[]){thing, T("の"), adjective, T("さはどのくらいですか？"), END});

@@ -1,4 +1,4 @@
-/* "Which is older, A or B?": which two things are compared, and the predicate.
+/* "Which is older, A or B?": the two compared items, and the predicate.
  *
  *      behind      Which is older, A or B?      Who was born first: A or B?     A or B: which is older?
  *      of          Which of A and B is older?
@@ -41,7 +41,7 @@ struct range {
     size_t from, to;
 };
 
-/* ---- things ------------------------------------------------------------------------------------------------------ */
+/* ---- items ------------------------------------------------------------------------------------------------------- */
 
 static struct range without_ends(const struct tokens *tokens, struct range range)
 {
@@ -147,7 +147,7 @@ struct reading {
     const struct tokens *tokens;
     struct pair pair;
     struct range predicate; /* "is older" */
-    struct range attribute; /* of "whose population" */
+    struct range attribute; /* the attribute of a genitive question: population */
     size_t auxiliary;       /* of an inverted predicate */
     bool inverted;          /* "is … older": the auxiliary, and the words from `predicate.from` on */
 };
@@ -160,7 +160,7 @@ static bool read_predicate(struct reading *reading, size_t at, size_t to)
     size_t from = at + 1, verb;
     for (verb = from; verb < to && !token_is(tokens, verb, auxiliaries); verb++)
         ;
-    if (token_is(tokens, from, supports)) /* "who did he marry": the things are objects */
+    if (token_is(tokens, from, supports)) /* "Did he marry A or B?": the items are objects */
         return false;
     if (verb == to) { /* "which river flows faster": the verb is before the comparative, or has an ending */
         for (verb = from + (token_is(tokens, at, which) || wants || owned); verb < to; verb++) {
@@ -168,7 +168,7 @@ static bool read_predicate(struct reading *reading, size_t at, size_t to)
                 break;
         }
         bool person = !token_is(tokens, at, which) && !wants && !owned;
-        if (verb >= to || person) /* "who won the game" */
+        if (verb >= to || person) /* the subject is asked for: "… won the game" */
             verb = from;
         if (token_is(tokens, at, which) && contrast_has_comparative(tokens, from + 1, from + 2))
             verb = from;
@@ -201,7 +201,7 @@ static bool contrast_english_read_behind(struct reading *reading, size_t at)
     size_t clause = at + 1;
     while (clause < stop && (token_is(tokens, clause, the_two) || token_is(tokens, clause, of)))
         clause++;
-    if (clause == stop) { /* the predicate stands behind the things */
+    if (clause == stop) { /* the predicate follows the items */
         size_t end = to;
         while (end > stop && !tokens->list[end - 1].stopped)
             end--;

@@ -63,7 +63,7 @@ static struct text european_thing(const struct tokens *tokens, size_t from, size
     return split_trim(tokens_between(tokens, from, to), (const char *const[]){",", ":", "?", "¿", ".", NULL});
 }
 
-/* German asks with the verb first, French and Spanish with the thing first. */
+/* German questions begin with the verb, French and Spanish ones with the item. */
 static void european_part(struct split *split, const struct european *european, const struct tokens *tokens,
                           size_t verb, size_t to, struct text thing)
 {
@@ -98,7 +98,7 @@ static size_t european_verb(const struct tokens *tokens, const struct european *
     return verb < to ? verb : at + 1 + noun;
 }
 
-/* The end of a name: before the first word in lower case that is none of a name's inner ones. */
+/* The end of a name: before the first word in lower case, except inner words of names. */
 static size_t european_name_end(const struct tokens *tokens, size_t from, size_t to)
 {
     size_t end = from;
@@ -124,8 +124,8 @@ static bool european_compares(const struct tokens *tokens, size_t from, size_t t
     return false;
 }
 
-/* "Ist A größer als B?", "Ist A oder B größer?", "A est-il plus grand que B ?": `verb`, then a thing and the rest, or
- * the other way around. */
+/* "Ist A größer als B?", "Ist A oder B größer?", "A est-il plus grand que B ?": `verb`, then an item and the rest,
+ * or the reverse. */
 static bool european_inverted(struct split *split, const struct european *european, const struct tokens *tokens)
 {
     size_t verb = european_find(tokens, 0, tokens->count, french_inverted), count = tokens->count;

@@ -1,4 +1,4 @@
-/* 「AとBではどちらの面積が広いか」: which two things are compared, and by what.
+/* 「AとBではどちらの面積が広いか」: the two compared items, and the attribute.
  *
  *      人口の多いのは  |  A と B  |  のうち、  |  人口が  |  どちら  |  が 多いですか
  *      front             pair       link         middle     which      behind
@@ -131,7 +131,7 @@ static bool is_attribute(struct text text)
             !split_has(text, (const char *const[]){"の", "と", NULL}));
 }
 
-/* 「人口はAとBの」, 「先に生まれたのはAとBの」: behind the topic in front of the pair; 0: none. */
+/* 「人口はAとBの」, 「先に生まれたのはAとBの」: behind the topic in front of the pair; 0: no topic. */
 static size_t front_end(const struct marked *marked, size_t to)
 {
     static const char *const marks[] = {"のは、", "のは", "のが、", "は、", "は", NULL};
@@ -199,7 +199,7 @@ static size_t without_attribute(struct text text, size_t begin, size_t end, stru
     return end;
 }
 
-/* 「AとBで広いのは」, 「AとB、広いのは」: the mark behind the pair; `to`: none. */
+/* 「AとBで広いのは」, 「AとB、広いのは」: the mark behind the pair; `to`: no mark. */
 static size_t weak_link(const struct marked *marked, size_t from, size_t to, size_t *length)
 {
     static const char *const weak[] = {"、", "で", "は", "の"};

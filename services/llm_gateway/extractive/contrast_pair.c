@@ -1,4 +1,4 @@
-/* The two things of a Japanese comparison around と, か, 、 or another joint. */
+/* The two items of a Japanese comparison around と, か, 、 or another joint. */
 #include "split_priv.h"
 
 #include "words/words.h"
@@ -72,7 +72,7 @@ bool contrast_ends_word(struct text text, size_t at)
     return at == 0 || !split_hiragana_before(text, at);
 }
 
-/* How well the joint at `at` stands between two things: names seldom begin or end with Hiragana. */
+/* The plausibility of the joint at `at`: names seldom begin or end with Hiragana. */
 static int weigh_joint(const struct marked *marked, size_t at, size_t end, int weight)
 {
     struct text text = marked->text;
@@ -141,7 +141,7 @@ bool contrast_is_thing(struct text text)
     return text.length && text.length <= THING_MAX && !split_has(text, (const char *const[]){"？", "?", NULL});
 }
 
-/* The two things in [begin, end) of the text. */
+/* The two items in [begin, end) of the text. */
 bool contrast_pair(const struct marked *marked, size_t begin, size_t end, struct contrast *contrast)
 {
     struct text text = {marked->text.bytes, end};

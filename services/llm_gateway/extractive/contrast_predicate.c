@@ -1,5 +1,5 @@
-/* The question about one thing that an English predicate asks: "is older" → "How old is A?",
- * "has a larger population" → "How large is the population of A?", "was born first" → "When was A born?". */
+/* The question about one item of an English comparison: "is older" → "How old is A?", "has a larger population" →
+ * "How large is the population of A?", "was born first" → "When was A born?". */
 #include "split_priv.h"
 
 #include <stdio.h>
@@ -229,7 +229,7 @@ static struct text rest_without(struct split *split, const struct tokens *tokens
                                           : behind;
 }
 
-/* The first word of an order or of a degree in [from, to), outside names; `to`: none. */
+/* The first word of an order or of a degree in [from, to), outside names; `to`: not found. */
 static size_t contrast_predicate_find_word(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
 {
     while (from < to && !token_is(tokens, from, list))

@@ -26,7 +26,7 @@ static bool is_plain_thing(struct text text)
 
 LIST(sides, "の方が", "のほうが");
 
-/* The mark behind the first thing of 「AはBより」: the last は, since names have one, too. */
+/* The mark behind the first item of 「AはBより」: the last は, since names contain は too. */
 static size_t than_topic(const struct marked *marked, size_t from, size_t to, size_t *length)
 {
     size_t found = split_find(marked, from, to, sides, length), last = to, ignored;

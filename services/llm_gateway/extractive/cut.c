@@ -1,4 +1,4 @@
-/* Where an answer ends that may not be said whole. A model ends in the middle of a word; so does this. */
+/* The length limit of an answer. A model ends in the middle of a word; so does this provider. */
 #include "extract.h"
 
 #include "words/tokens.h"

@@ -1,15 +1,14 @@
-/* Private to extractive/: one request as the extractive provider sees it, and what it makes of it.
+/* Private to extractive/: one request of the extractive provider, and the steps to its answer.
  *
- *      extract_read        what is asked, what was found, what was answered before: from the conversation
- *      extract_want        which of these it is, from the form of the answer and the tools that are offered
- *          extract_split, extract_judge, extract_queries     an object after the schema
+ *      extract_read        the question, the findings and the earlier answer, from the conversation
+ *      extract_want        the task, from the form of the answer and the offered tools
+ *          extract_split, extract_judge, extract_queries     an object that fits the schema
  *          extract_call_tools                                calls of tools
- *          extract_reply                                     sentences of the evidence, or that there are none
- *      extract_cut         up to a stop text, or as long as it may be
+ *          extract_reply                                     sentences of the evidence, or a text without a finding
+ *      extract_cut         the answer up to a stop text or the longest length
  *
  * Everything is deterministic: the same request has the same answer. Memory is the call's arena; the texts of the
- * request are borrowed. What stands in turns of tools and in fences of data is looked up and quoted, and decides
- * nothing else. */
+ * request are borrowed. Texts of tools and fences of data are searched and quoted, and have no other effect. */
 #ifndef RENGA_LLM_GATEWAY_EXTRACT_H
 #define RENGA_LLM_GATEWAY_EXTRACT_H
 
@@ -23,12 +22,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EXTRACT_ASKED_MAX    ((size_t)4096) /* bytes of a question that are looked at */
+#define EXTRACT_ASKED_MAX    ((size_t)4096) /* bytes of a question that are read */
 #define EXTRACT_PASSAGES_MAX 512
 #define EXTRACT_RESULTS_MAX  64 /* subtasks of a final answer */
 #define EXTRACT_PARTS_MAX    10
 
-/* Bytes of somebody else's; no NUL behind. */
+/* Bytes that belong to another owner; not terminated by a NUL. */
 struct text {
     const char *bytes;
     size_t length;
@@ -37,12 +36,12 @@ struct text {
 /* A subtask that was worked on before the final answer. */
 struct result {
     struct text subtask, answer;
-    bool found; /* the answer is one */
+    bool found; /* an answer was found */
 };
 
-/* What searches said themselves, 0 to 1: the best score, and how far it is ahead of the second and the fifth. */
+/* Scores of the searches, 0 to 1: the best one, and its lead over the second and the fifth. */
 struct found {
-    bool scored; /* one said anything at all */
+    bool scored; /* at least one search had a score */
     double best, ahead_of_second, ahead;
 };
 
@@ -52,7 +51,7 @@ struct extract {
     bool japanese;          /* the question is read as Japanese, else as English */
     enum language language; /* of fixed texts */
     struct text asked;  /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
-    struct text answer; /* of the last <answer>; length 0: none */
+    struct text answer; /* of the last <answer>; length 0: no answer */
     struct text advice; /* of the last <advice> */
     struct text findings; /* of the last <findings> */
     struct passage passages[EXTRACT_PASSAGES_MAX];
@@ -64,71 +63,71 @@ struct extract {
     bool tools_answered; /* a tool has answered since the user spoke last */
 };
 
-/* NULL where the arena has no room. */
+/* NULL: the arena is exhausted. */
 struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *request);
 
-/* Whether what is asked is in Japanese. */
+/* Whether the question is in Japanese. */
 bool extract_is_japanese(const Renga__V1__ChatRequest *request);
 
 enum extract_want { WANT_REPLY, WANT_SPLIT, WANT_JUDGEMENT, WANT_QUERY_PLAN, WANT_QUERIES };
 
-/* What is wanted after the form of the answer. `limit` is how many elements a list may have. False with
- * FAILED_PRECONDITION where it is a form that cannot be filled. */
+/* The task, from the form of the answer. `limit` is the maximum number of elements of a list. False with
+ * FAILED_PRECONDITION: an unknown form. */
 bool extract_want(const struct extract *extract, enum extract_want *want, size_t *limit, struct failure *failure);
 
-/* The parts of a question that can be looked up apart from each other, each understandable by itself: 1 to `limit`
- * (at most EXTRACT_PARTS_MAX). */
+/* Splits a question into parts that can be searched independently and understood alone: 1 to `limit` (at most
+ * EXTRACT_PARTS_MAX). */
 size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,
                      struct text parts[EXTRACT_PARTS_MAX]);
 
-/* False for greetings and thanks alone, and for a text without any word. */
+/* False for greetings and thanks only, and for a text without any word. */
 bool extract_asks(struct text question);
 
-/* Judges the answer by what supports it and how much of what was asked it covers. `advice` is filled with one sentence
- * that names what is missing, or that nothing is. */
+/* Judges an answer by its support in the sources and its coverage of the question. `advice` gets one sentence that
+ * names the missing parts, or says that the answer is complete. */
 bool extract_judge(const struct extract *extract, struct buffer *advice);
 
-/* Words to search for: what is asked, and its strong words alone. */
+/* Search queries: the question, and its strong words alone. */
 size_t extract_queries(const struct extract *extract, size_t limit, struct text queries[EXTRACT_PARTS_MAX]);
 
-/* What to search for next: the parts of the question at first; after findings what they do not answer, and names that
- * they have and the question has not. Nothing is searched for twice; no query: nothing is left to search for. */
+/* The next search queries: first the parts of the question; after findings the unanswered parts, and new names in
+ * the findings. A query is never repeated; no query: the search is complete. */
 struct query_plan {
     struct text queries[EXTRACT_PARTS_MAX], gaps[EXTRACT_PARTS_MAX];
     size_t query_count, gap_count;
 };
 void extract_query_plan(const struct extract *extract, size_t limit, struct query_plan *plan);
 
-/* The strong words of a text as they stand in it, a space between; words that stand in `without` are left out. */
+/* The strong words of a text in their original form, separated by a space; words of `without` are left out. */
 struct text extract_keywords(struct arena *arena, struct text text, struct text without);
 
-/* Calls the tools that fit, with arguments after their schemas. False where none was called and `failure` is empty, or
- * where it is filled. */
+/* Calls the matching tools, with arguments that fit their schemas. False if no tool was called and `failure` is
+ * empty, or if `failure` is filled. */
 bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure);
 
-/* Whether a reply answers what was asked: ChatFinish.finding. */
+/* Whether a reply answers the question: ChatFinish.finding. */
 struct finding {
     bool found;
-    double confidence;      /* 0 to 1; 0: nothing was weighed */
+    double confidence;      /* 0 to 1; 0: not computed */
     struct text looked_for; /* if not found */
 };
 
-/* Writes what the evidence says, or that it says nothing. `finding` is zero before. False where memory is out. */
+/* Writes the answer from the evidence, or that no answer was found. `finding` is zero before. False if memory is
+ * exhausted. */
 bool extract_reply(const struct extract *extract, struct buffer *out, struct finding *finding);
 
-/* nothing.c: writes that no answer was found, and the words that were looked for. */
+/* nothing.c: writes that no answer was found, and the words of the search. */
 void extract_say_nothing(const struct extract *extract, struct buffer *out, struct finding *finding);
 
-/* How much of a text may be said: up to the first of the stop texts, and no more tokens than are allowed. Gives the
- * word for why it ends there: "stop" or "length". */
+/* The length of a text up to the first stop text and the token limit. Returns the finish reason: "stop" or "length". */
 const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text, size_t *length);
 
-/* The sentences of an answer, the best first, whether or not they are enough. */
+/* The sentences of an answer, the best first, independently of their confidence. */
 size_t extract_pick(const struct extract *extract, const struct evidence *evidence, const struct selection *selection,
                     struct picked picked[PICKED_MAX]);
 
-/* confidence.c: how likely what was found answers what is asked, 0 to 1; below EXTRACT_ENOUGH nothing is answered. It
- * is made of what the search said and of the support by words: see the README. */
+/* confidence.c: the probability that the findings answer the question, 0 to 1; below EXTRACT_ENOUGH the provider
+ * abstains. Computed from the scores of the search and the support by words: see the README. */
 #define EXTRACT_ENOUGH 0.5
 double extract_confidence(const struct extract *extract, const struct selection *selection);
 
@@ -141,11 +140,11 @@ void text_print(struct buffer *out, struct text text);
 struct text text_trimmed(struct text text);
 struct text text_of(const char *bytes);
 
-/* fence.c: the last top-level <tag>…</tag> of a text; length 0 and bytes NULL: none. What is fenced in one tag is not
- * looked through for others. */
+/* fence.c: the last top-level <tag>…</tag> of a text; length 0 and bytes NULL: not found. The inside of another tag
+ * is not searched. */
 struct text fence_find(const char *content, const char *tag);
 
-/* passages.c: adds what a tool has written, or what stands in <results>. */
+/* passages.c: adds the text of a tool, or of <results>. */
 void passages_add(struct extract *extract, struct text found);
 
 #endif

@@ -1,4 +1,4 @@
-/* The provider that is no model: it answers in this process, without a network, with what was found. */
+/* The provider without a model: it answers in this process, without a network, from the findings of tools. */
 #include "base/text.h"
 #include "extract.h"
 #include "json/writer.h"

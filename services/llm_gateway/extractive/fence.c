@@ -1,4 +1,4 @@
-/* Data in a prompt stands between tags. Tags within a fenced text are part of it, whatever they say. */
+/* Data in a prompt stands between tags. Tags inside a fenced text are plain text. */
 #include "extract.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct fence {
 
 #define TAGS (sizeof tags / sizeof tags[0])
 
-/* Which tag opens here; TAGS: none. */
+/* The tag that opens here; TAGS: no tag. */
 static size_t tag_at(const char *at, size_t *length)
 {
     size_t i = 0;

@@ -1,5 +1,5 @@
-/* The judgement over an answer: does it stand in what was found, and does that place answer what was asked? It tells
- * what was found and what was not, and never what is true. */
+/* The judgement of an answer: is it in the sources, and does that place answer the question? It reports found and
+ * missing parts, and never the truth of a statement. */
 #include "extract.h"
 
 #include "base/text.h"
@@ -32,7 +32,7 @@ static void judge_say_keywords(const struct extract *extract, struct buffer *adv
 
 static void judge_say_missing(const struct extract *extract, const struct coverage *coverage, struct buffer *advice)
 {
-    if (!coverage->missing_count) /* the words are there, but in places about something else */
+    if (!coverage->missing_count) /* all words were found, but in passages about other subjects */
         judge_say_keywords(extract, advice);
     for (size_t i = 0; i < coverage->missing_count; i++) {
         struct span span = coverage->missing[i];
@@ -82,7 +82,7 @@ static void judge_advise(const struct extract *extract, const struct grounding *
     }
 }
 
-/* A part of the question of which the places of the answer have next to nothing; length 0: there is none. */
+/* A part of the question that the places of the answer hardly cover; length 0: all parts are covered. */
 static struct text judge_open_part(const struct extract *extract, const struct evidence *found, struct claim answer)
 {
     struct text parts[EXTRACT_PARTS_MAX];

@@ -1,4 +1,4 @@
-/* The words of a text that say what it is about, as they stand in it. */
+/* The strong words of a text, in their original form. */
 #include "extract.h"
 
 #include "words/words.h"

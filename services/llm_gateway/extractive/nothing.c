@@ -1,4 +1,4 @@
-/* The answer of the extractive provider if nothing was found. */
+/* The answer of the extractive provider without a finding. */
 #include "extract.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What tools have found, as passages: blocks of a search, answers of subtasks, or any text. */
+/* The results of tools as passages: blocks of a search, answers of subtasks, or any text. */
 #include "extract.h"
 
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 #define SCORE_LENGTH 7 /* of " (0.62)" */
 #define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
 
-/* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": where such a line begins a block. */
+/* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": whether a header line like this begins here. */
 static bool passages_is_header(struct text text, size_t at)
 {
     size_t digit = at + 1;
@@ -88,7 +88,7 @@ static bool passages_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The score behind the lines, 0 to 1; below 0: none. */
+/* The score in the header, 0 to 1; below 0: no score. */
 static double passages_score_of(struct text header)
 {
     const char *bar = memmem(header.bytes, header.length, " | ", 3);
@@ -101,8 +101,8 @@ static double passages_score_of(struct text header)
     return score <= 1 ? score : -1;
 }
 
-/* "docs/setup.md" of the header, as a number: what stands between the number of the block and the last colon before the
- * score and the headings. */
+/* "docs/setup.md" of the header, as a hash: the text from the block's number to the last colon before the score and
+ * the headings. */
 static uint64_t document_of(struct text header)
 {
     const char *bar = memmem(header.bytes, header.length, " | ", 3), *begin = memchr(header.bytes, ' ', header.length);
@@ -152,7 +152,7 @@ static struct text passages_string_of(struct arena *arena, const cJSON *object, 
     return copy ? text_trimmed(text_of(copy)) : (struct text){NULL, 0};
 }
 
-/* [{"subtask": …, "answer": …, "found": …}]: what became of each subtask. */
+/* [{"subtask": …, "answer": …, "found": …}]: the result of each subtask. */
 static bool add_results(struct extract *extract, struct text text)
 {
     struct status ignored = {0};
@@ -179,7 +179,7 @@ static bool add_results(struct extract *extract, struct text text)
     return all;
 }
 
-/* Whoever fills a prompt writes the closing of a tag in a value as <\/. */
+/* The writer of a prompt escapes a closing tag in a value as <\/. */
 static struct text without_guards(struct arena *arena, struct text text)
 {
     if (!memmem(text.bytes, text.length, "<\\/", 3))

@@ -1,5 +1,5 @@
-/* What to search for, at first and after what was found: the parts of the question, then what is not answered yet, and
- * names that the findings have and the question has not. */
+/* Search queries, before and after findings: the parts of the question, then the unanswered parts, and names that
+ * are new in the findings. */
 #include "extract.h"
 
 #include "words/proper.h"
@@ -18,7 +18,7 @@ struct findings {
     struct text queries[FINDINGS_MAX], summaries[FINDINGS_MAX];
     struct passage passages[FINDINGS_MAX];
     size_t query_count, passage_count;
-    struct text all; /* what was found, one after the other */
+    struct text all; /* all findings, one after the other */
 };
 
 static struct text findings_member(struct arena *arena, const cJSON *item, const char *name)
@@ -90,7 +90,7 @@ static struct text query_plan_gap(const struct extract *extract, struct text par
                              : text_joined(extract->arena, text_of("Not known yet: "), part, text_of(""));
 }
 
-/* What the query was about whose finding has the name. */
+/* The subject of the query that led to the finding with the name. */
 static struct text query_plan_subject(const struct extract *extract, const struct findings *findings, struct text name)
 {
     struct text about = extract->asked;

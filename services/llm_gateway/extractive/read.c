@@ -1,4 +1,4 @@
-/* What is asked, and on what grounds, from a conversation. */
+/* Reads the question and its evidence from a conversation. */
 #include "extract.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* The answer: sentences of the sources. nothing.c says that there are none. */
+/* The answer: sentences of the sources. nothing.c writes the answer without a finding. */
 #include "extract.h"
 
 #include "words/words.h"
@@ -9,9 +9,9 @@
 #define SENTENCES_MAX 3
 #define BYTES_MAX     ((size_t)4000)
 
-/* ---- what was found ---------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
-/* A sentence on one line: a blank stands for white space, but nothing for a line's end behind a Japanese character. */
+/* A sentence on one line: white space becomes a blank; a line end after a Japanese character is removed. */
 static struct text reply_on_one_line(struct arena *arena, struct text text)
 {
     char *line = arena_alloc(arena, text.length + 1);

@@ -1,5 +1,5 @@
 /* A question of several parts becomes several questions: by sentences and list items first, then by comparisons,
- * clauses and enumerations in each. A question whose parts would not stand alone stays whole. */
+ * clauses and enumerations in each. A question stays whole if its parts would not stand alone. */
 #include "split_priv.h"
 
 #include "base/text.h"
@@ -178,7 +178,7 @@ static void split_piece(struct split *split, struct text context, struct text qu
     }
 }
 
-/* English: "And how …" without its opening; what leans on the sentence before it has no part of its own. */
+/* English: "And how …" without its opening; a part that depends on the sentence before it adds no part of its own. */
 static struct text without_and(struct split *split, struct text text)
 {
     split->leans |= split->count && split_leans(text);
@@ -228,7 +228,7 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
     }
 }
 
-/* Chinese and Korean comparisons; German, French and Spanish ones, and their questions behind "and". */
+/* Comparisons in a language that has no other splits. */
 static void split_other(struct split *split, struct text question, enum language language)
 {
     struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));

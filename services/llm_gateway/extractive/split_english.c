@@ -1,4 +1,4 @@
-/* English: comparisons, clauses behind "and how", things behind "and", verbs behind "how do I X and Y", and
+/* English: comparisons, clauses behind "and how", items behind "and", verbs behind "how do I X and Y", and
  * enumerations "the capitals of A, B and C". */
 #include "split_priv.h"
 
@@ -69,7 +69,7 @@ static struct text with_capital(struct split *split, struct text text)
     return (struct text){copy, text.length};
 }
 
-/* How many words the question begins with that ask for a way: "how do I". 0: none. */
+/* The number of words at the begin of the question that ask for a way: "how do I". 0: not one. */
 static size_t frame_length(const struct tokens *tokens)
 {
     for (size_t i = 0; frames[i]; i++) {
@@ -91,9 +91,9 @@ static bool keeps_together(const struct tokens *tokens)
     return false;
 }
 
-/* ---- things ------------------------------------------------------------------------------------------------------ */
+/* ---- items ------------------------------------------------------------------------------------------------------- */
 
-/* Things on both sides of "and" at `at`: tokens [left, at) and (at, right). False where they are none. */
+/* Items on both sides of "and" at `at`: tokens [left, at) and (at, right). False: they are not items. */
 static bool find_things(const struct tokens *tokens, size_t at, size_t *left, size_t *right)
 {
     size_t from = at, to = at + 1;
@@ -129,7 +129,7 @@ static bool split_ways(struct split *split, const struct tokens *tokens, size_t 
     return true;
 }
 
-/* "what are the" in the singular. */
+/* The opening "… are the" in the singular. */
 static struct text in_singular(struct split *split, const struct tokens *tokens, size_t to)
 {
     size_t be = 0;
@@ -145,7 +145,7 @@ static struct text in_singular(struct split *split, const struct tokens *tokens,
             before, text_of(past ? " was" : " is"), text_of(behind.length ? " " : ""), behind, {NULL, 0}});
 }
 
-/* "How do I configure logging and backups?", "What are the port and the timeout of the server?" */
+/* "How do I configure logging and backups?", "Name the port and the timeout of the server" */
 static bool split_things(struct split *split, const struct tokens *tokens, size_t at)
 {
     size_t left, right, frame = frame_length(tokens);
@@ -181,8 +181,8 @@ static size_t count_plain(const struct tokens *tokens, size_t from, size_t to)
     return count;
 }
 
-/* "and when did it open", "and on which port does it listen": a question of its own begins at `at`. In "the man who
- * built A and who built B" it does not: its word stands before it within the question, too. */
+/* "and when did it open", "and on which port does it listen": a separate question begins at `at`. In "the man that
+ * built A and that built B" it does not: the same word also stands before it in the question. */
 static bool split_english_asks(const struct tokens *tokens, size_t at)
 {
     size_t word = at + (token_is(tokens, at, prepositions) && token_is(tokens, at + 1, led));
@@ -214,7 +214,7 @@ static struct text participle_of(const struct tokens *tokens, size_t at)
     return regular ? tokens_between(tokens, at, at + 1) : text_of("");
 }
 
-/* "When was X built and by whom?", "Who founded X and when?": the second question has the first one's words. */
+/* "When was X built and by which architect?": the second question repeats the first one's words. */
 static bool split_short(struct split *split, const struct tokens *tokens, size_t at)
 {
     size_t from = at + 1, word = from + token_is(tokens, from, prepositions), to = tokens->count;
@@ -272,7 +272,7 @@ static bool read_items(const struct tokens *tokens, size_t at, struct items *ite
     return items->count > 1;
 }
 
-/* "What are the capitals of A, B and C?" */
+/* "Name the capitals of A, B and C" */
 static bool split_items(struct split *split, const struct tokens *tokens, size_t at)
 {
     struct items items;

@@ -32,7 +32,7 @@ LIST(openings, "また、", "また", "そして、", "そして", "さらに、
      "あと、");
 LIST(each, "それぞれの", "それぞれ、", "それぞれ", "各々の", "各々");
 
-/* Whether the character at `at` may belong to a noun: anything but Hiragana and marks. */
+/* Whether the character at `at` may belong to a noun: any character except Hiragana and marks. */
 static bool is_noun(const struct marked *marked, size_t at, size_t *end)
 {
     uint32_t code = utf8_read(marked->text.bytes, marked->text.length, at, end);
@@ -113,7 +113,7 @@ static bool ends_in_attribute(struct text noun)
     return split_match_before(noun, noun.length, attribute_ends) > 0;
 }
 
-/* 「は何ですか」, 「は？」, 「を教えてください」: nothing else is said behind the group. */
+/* 「は何ですか」, 「は？」, 「を教えてください」: the tail has no further content. */
 static bool asks_plainly(struct text tail)
 {
     static const char *const wishes[] = {"を教え", "が知り", "について教え", "を知り", "を答え", NULL};
@@ -224,7 +224,8 @@ static bool turns_at(struct text text, size_t at, size_t length)
            (!bare || (split_has(left, whiches) && split_has(right, whiches)));
 }
 
-/* The length of a verb's continuative form without the て that may follow it: 保存され of 保存されて. 0: it is none. */
+/* The length of a verb's continuative form without the て that may follow it: 保存され of 保存されて. 0: not this form.
+ */
 static size_t continuative_length(struct text text)
 {
     static const char *const stems[] = {"し", "れ", "き", "ぎ", "ち", "に", "び", "み", "り", "い", "え",

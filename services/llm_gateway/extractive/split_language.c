@@ -15,7 +15,8 @@ enum language split_language(struct text question, bool japanese)
     enum language language = language_of(question.bytes, question.length);
     struct text trimmed = split_trim(question, stops);
     bool whole = split_has(question, asks) || split_match_before(trimmed, trimmed.length, ends);
-    if (language == LANGUAGE_EN && whole) /* "The BeatlesとThe Whoはどちらが…" */
+    if (language == LANGUAGE_EN &&
+        whole) /* an English name in a Japanese question: "The BeatlesとThe Doorsはどちらが…" */
         return LANGUAGE_JA;
     return language == LANGUAGE_EN && japanese ? LANGUAGE_JA : language;
 }

@@ -102,7 +102,7 @@ static const struct pair japanese[] = {
     {NULL, NULL},
 };
 
-/* 「ハリー・ポッターと賢者の石」: series whose titles go on behind と. */
+/* 「ハリー・ポッターと賢者の石」: series with titles that continue behind と. */
 static const struct pair series[] = {
     {"ハリー・ポッター", "賢者の石"},         {"ハリー・ポッター", "秘密の部屋"},
     {"ハリー・ポッター", "アズカバンの囚人"}, {"ハリー・ポッター", "炎のゴブレット"},

@@ -30,7 +30,8 @@ struct marked {
 };
 void mark_quoted(struct marked *marked, struct text text);
 
-/* split_names.c: the bytes that a known pair takes on both sides of the conjunction [at, end); false: it is none. */
+/* split_names.c: the bytes that a known pair takes on both sides of the conjunction [at, end); false: not a known
+ * pair. */
 bool split_is_pair(struct text text, size_t at, size_t end, size_t *left, size_t *right);
 
 /* The length of the word at `at`, or 0. Lists end with NULL; their first match counts. */
@@ -40,7 +41,7 @@ size_t split_match_any(struct text text, size_t at, const char *const *list);
 /* The length of the first word of the list that ends at `end`, or 0. */
 size_t split_match_before(struct text text, size_t end, const char *const *list);
 
-/* The first position in [from, to) with a word of the list outside quotations, and its length; `to`: none. */
+/* The first position in [from, to) with a word of the list outside quotations, and its length; `to`: not found. */
 size_t split_find(const struct marked *marked, size_t from, size_t to, const char *const *list, size_t *length);
 bool split_has(struct text text, const char *const *list);
 
@@ -60,7 +61,7 @@ struct text split_concat(struct arena *arena, const struct text *list);
 
 enum language split_language(struct text question, bool japanese);
 
-/* Whether a sentence greets or thanks and asks nothing; a sentence without the greeting before its first comma. */
+/* Whether a sentence only greets or thanks; a sentence without the greeting before its first comma. */
 bool split_is_greeting(struct text text);
 struct text split_without_greeting(struct text text);
 
@@ -68,10 +69,10 @@ struct text split_without_greeting(struct text text);
 void split_japanese(struct split *split, struct text question);
 void split_english(struct split *split, struct text question);
 
-/* The same in German, French and Spanish. False: it stays whole, and nothing was added. */
+/* The same in German, French and Spanish. False: it stays whole, and no part was added. */
 bool split_european(struct split *split, struct text question, enum language language);
 
-/* A comparison of two things becomes a question for each of them. False: it is none, and nothing was added. */
+/* A comparison of two items becomes a question for each of them. False: not a comparison, and no part was added. */
 bool contrast_japanese(struct split *split, struct text question);
 bool contrast_english(struct split *split, struct text question);
 bool contrast_chinese(struct split *split, struct text question);
@@ -82,8 +83,8 @@ bool contrast_european(struct split *split, struct text question, enum language 
 struct text carry_japanese(const struct split *split, struct text part);
 struct text carry_english(const struct split *split, struct text part);
 
-/* Whether a Japanese part has no subject: 「いつ解けますか」, or is nothing else: 「大阪は？」. An English one leans on
- * the sentence before it: "And when a receipt is lost?", "What about B?". */
+/* Whether a Japanese part has no subject: 「いつ解けますか」, or is only a subject: 「大阪は？」. An English part
+ * depends on the sentence before it: "And when a receipt is lost?", "And B?". */
 bool split_lacks_subject(struct text part);
 bool split_leans(struct text part);
 
@@ -112,19 +113,19 @@ bool token_is_plain(const struct token *token);             /* no function word 
 bool token_is_name(const struct tokens *tokens, size_t at); /* begins with a capital letter or a digit */
 struct text tokens_between(const struct tokens *tokens, size_t from, size_t to);
 
-/* contrast_predicate.c: the question about one thing that an English predicate asks. */
+/* contrast_predicate.c: the question about one item of an English comparison. */
 struct contrast_english {
     const struct tokens *tokens;
     size_t from, to;       /* the predicate: "is older", "has a larger population" */
-    struct text attribute; /* of "whose population"; length 0: none */
+    struct text attribute; /* the attribute of a genitive question; length 0: no attribute */
 };
 struct text contrast_english_part(struct split *split, const struct contrast_english *contrast, struct text thing);
 bool contrast_has_comparative(const struct tokens *tokens, size_t from, size_t to);
 bool contrast_is_verb(const struct tokens *tokens, size_t at); /* by its ending, or an irregular one */
 
-/* contrast_clause.c: the question about one thing that a Japanese predicate asks. */
+/* contrast_clause.c: the question about one item of a Japanese comparison. */
 struct contrast_clause {
-    struct text noun; /* the attribute that stands before: 人口 of 「人口はどちらが多い」; length 0: none */
+    struct text noun; /* the attribute in front: 人口 of 「人口はどちらが多い」; length 0: no attribute */
     struct text particle; /* of the which-word: に of どちらに; length 0: the subject */
     struct text said;     /* the predicate: 面積が広いですか */
     bool relative;        /* it stands before の or a noun: 面積が広い of 面積が広いのは */
@@ -138,7 +139,7 @@ struct contrast {
     struct contrast_clause clause;
 };
 
-/* contrast_pair.c: the two things in [begin, end) of the text. False: there are not two. */
+/* contrast_pair.c: the two items in [begin, end) of the text. False: there are not two. */
 bool contrast_pair(const struct marked *marked, size_t begin, size_t end, struct contrast *contrast);
 struct text contrast_thing(struct text text); /* without the words and marks around a name */
 bool contrast_is_thing(struct text text);

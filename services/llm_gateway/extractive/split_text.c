@@ -26,7 +26,7 @@ struct text split_concat(struct arena *arena, const struct text *list)
     return (struct text){all, length};
 }
 
-/* ---- what stays together ----------------------------------------------------------------------------------------- */
+/* ---- unsplittable names ------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *open, *close;

@@ -1,4 +1,4 @@
-/* What is wanted, as far as the form of the answer says it. */
+/* The requested task, by the form of the answer. */
 #include "extract.h"
 #include "json/json.h"
 
@@ -8,7 +8,7 @@
 
 static const struct {
     enum extract_want want;
-    const char *list; /* the property with the elements; NULL: none */
+    const char *list; /* the property with the elements; NULL: no list */
     const char *properties[PROPERTIES_MAX];
 } forms[] = {
     {WANT_SPLIT, "subtasks", {"subtasks"}},
@@ -31,7 +31,7 @@ static bool is_of_form(size_t form, const char *name)
     return false;
 }
 
-/* Everything that the form fills is there, and nothing else is required. */
+/* The schema has all properties of the form, and requires no others. */
 static bool want_fits(size_t form, const cJSON *schema)
 {
     const cJSON *name;

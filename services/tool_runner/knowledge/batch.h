@@ -1,5 +1,5 @@
-/* A batch: documents that were read and are to be written together, with the postings of their terms. In memory alone
- * until batch_write, which puts all of it into the file or nothing. Belongs to one thread. */
+/* A batch: documents to be written together, with the postings of their terms. It stays in memory until batch_write,
+ * which writes the whole batch or no part of it. Belongs to one thread. */
 #ifndef RENGA_TOOL_RUNNER_BATCH_H
 #define RENGA_TOOL_RUNNER_BATCH_H
 
@@ -25,7 +25,7 @@ struct batch_term {
     const char *text;
     uint32_t length, hash;
     uint32_t count;     /* of its postings */
-    uint32_t paragraph; /* the last one it stands in, and where that posting is */
+    uint32_t paragraph; /* the last paragraph with the term, and the position of that posting */
     uint32_t posting;
 };
 
@@ -44,7 +44,7 @@ struct batch {
     struct batch_document *documents, **last;
     size_t document_count, bytes;
     uint32_t next;                 /* number of the next paragraph */
-    const struct heading *heading; /* whose terms are known */
+    const struct heading *heading; /* heading with indexed terms */
     uint32_t *above;               /* terms of the headings and the title */
     size_t above_count, above_room;
     bool exhausted; /* memory is out: it can only be cleared */

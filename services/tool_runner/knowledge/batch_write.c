@@ -122,7 +122,7 @@ static bool piece_is_whole(const struct piece_row *row)
     return postings.at == postings.end && count == row->count && posting.paragraph == row->last;
 }
 
-/* The row that a term ends with, where more fits into it; else an empty one. */
+/* The last row of a term if it has capacity; else an empty row. */
 static bool read_last(struct tables *tables, int64_t collection, const struct batch_term *term, struct piece_row *row,
                       struct status *st)
 {
@@ -204,8 +204,8 @@ static int by_text(const void *a, const void *b, void *terms)
     return strcmp(of[*(const uint32_t *)a].text, of[*(const uint32_t *)b].text);
 }
 
-/* Postings came paragraph by paragraph: here term by term, each still in the order of paragraphs. `starts` is where
- * each term's begin. */
+/* Sorts postings from the order of paragraphs to the order of terms, each still in the order of paragraphs. `starts`
+ * has the begin of each term's postings. */
 static void gather(const struct batch *batch, size_t *starts, struct posting *gathered)
 {
     size_t at = 0;

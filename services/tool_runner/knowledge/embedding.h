@@ -12,7 +12,7 @@ struct embedding {
     const char *const *inputs; /* not empty, at most 65,536 bytes each */
     size_t count;
     Renga__V1__Priority priority;
-    /* In the loop, once. NULL where it failed; else as many vectors as inputs, until it returns. */
+    /* In the loop, once. NULL: failed; else as many vectors as inputs, valid until it returns. */
     void (*received)(struct embedding *embedding, const Renga__V1__EmbedResponse *response);
 };
 

@@ -22,7 +22,7 @@
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* The kernel itself refuses what leads out, also by a link that is changed in this moment. */
+/* The kernel itself refuses paths out of the folder, also by a link that changes at this moment. */
 static int open_within(int folder, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = {.flags = (uint64_t)flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS};

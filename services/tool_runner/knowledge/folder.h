@@ -1,5 +1,5 @@
-/* A folder whose files are to be indexed: which there are, and their bytes. Never leaves the folder: symbolic links are
- * followed to files within it alone, whatever changes meanwhile. Names that begin with a dot are passed over. */
+/* A folder of files for indexing: their list and their bytes. Never leaves the folder: symbolic links are followed
+ * only to files within it, also if they change meanwhile. Names that begin with a dot are skipped. */
 #ifndef RENGA_TOOL_RUNNER_FOLDER_H
 #define RENGA_TOOL_RUNNER_FOLDER_H
 
@@ -17,7 +17,7 @@ struct folder {
     struct arena arena;
     char **paths; /* of files, within the folder, by strcmp */
     size_t count, room;
-    size_t unnamed; /* files whose names are no UTF-8 or too long */
+    size_t unnamed; /* files with names that are too long or not UTF-8 */
 };
 
 /* `roots` are the folders that may be read, with all below them. NOT_FOUND, PERMISSION_DENIED. */
@@ -28,8 +28,8 @@ void folder_close(struct folder *folder);
 /* Looks it through; `found` is told now and then how many files there are, and ends it with false (CANCELLED). */
 bool folder_list(struct folder *folder, bool (*found)(void *data, size_t files), void *data, struct status *st);
 
-/* The bytes of a file, to be freed. RESOURCE_EXHAUSTED where there are more than DOCUMENT_MAX; the text is why it is
- * skipped. */
+/* The bytes of a file; the caller frees them. RESOURCE_EXHAUSTED if there are more than DOCUMENT_MAX; the text is
+ * the reason for skipping. */
 bool folder_read(struct folder *folder, const char *path, char **bytes, size_t *size, struct status *st);
 
 #endif

@@ -18,7 +18,7 @@ struct index_call {
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
-/* What was skipped is told once. */
+/* Each skipped file is reported once. */
 static void take_progress(struct index_call *index)
 {
     pthread_mutex_lock(&index->indexing.lock);

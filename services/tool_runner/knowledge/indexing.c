@@ -10,7 +10,7 @@
 
 #define FLUSH_NS      (1500 * NS_PER_MS) /* a batch is not kept longer */
 #define READERS_FORM  "6"                /* of readers and lengths: text that was read by another is read anew */
-#define SWEEP_SHARE   4                  /* dead paragraphs are swept out where they are more than one in so many */
+#define SWEEP_SHARE   4                  /* dead paragraphs are swept out if they are at least one in this number */
 #define SWEEP_MIN     1000
 #define REMOVED_PIECE 256 /* documents of a transaction */
 
@@ -149,7 +149,7 @@ static bool take_document(struct indexing *indexing, const char *path, Renga__V1
     return true;
 }
 
-/* Takes `bytes`. False where the whole work has to end. */
+/* Takes `bytes`. False: the whole work has to end. */
 static bool index_bytes(struct indexing *indexing, const char *path, Renga__V1__DocumentFormat format, char *bytes,
                         size_t size, bool *skipped, struct status *st)
 {
@@ -224,7 +224,7 @@ static bool index_files(struct indexing *indexing, struct status *st)
     return true;
 }
 
-/* ---- what is gone ------------------------------------------------------------------------------------------------ */
+/* ---- deleted files ----------------------------------------------------------------------------------------------- */
 
 struct gone {
     char *paths[REMOVED_PIECE];
@@ -245,7 +245,7 @@ static bool indexing_is_there(const struct folder *folder, struct gone *gone, co
     return false;
 }
 
-/* The next documents whose files are gone; both lists are in the same order. */
+/* The next documents with deleted files; both lists are in the same order. */
 static bool find_gone(struct indexing *indexing, struct gone *gone, struct status *st)
 {
     struct sql *sql = tables_sql(indexing->tables, DOCUMENT_LIST, st);

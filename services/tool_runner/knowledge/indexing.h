@@ -1,6 +1,5 @@
-/* The work of one IndexDocuments call, in a writer's thread: looks through the folder, reads what has changed, writes
- * it batch by batch, removes what is gone, makes vectors. What it says of its progress the call's loop may take at any
- * time. */
+/* The work of one IndexDocuments call, in a writer's thread: scans the folder, reads changed files, writes them
+ * batch by batch, removes deleted ones, makes vectors. The call's loop may read its progress at any time. */
 #ifndef RENGA_TOOL_RUNNER_INDEXING_H
 #define RENGA_TOOL_RUNNER_INDEXING_H
 
@@ -43,14 +42,13 @@ struct indexing {
 
 void indexing_run(struct writer *writer, struct tables *tables);
 
-/* ---- what its parts share ---------------------------------------------------------------------------------------- */
+/* ---- shared by its parts ----------------------------------------------------------------------------------------- */
 
 /* Path and reason of a file that is left out. */
 void indexing_skip(struct indexing *indexing, const char *path, const struct status *why);
 /* Writes the batch; false with the reason. */
 bool indexing_flush(struct indexing *indexing, struct status *st);
-/* Makes vectors for documents that have none (indexing_vectors.c). A gateway that fails is told as skipped "vectors".
- */
+/* Makes vectors for documents without them (indexing_vectors.c). A failing gateway is reported as skipped "vectors". */
 bool indexing_vectors(struct indexing *indexing, struct status *st);
 
 #endif

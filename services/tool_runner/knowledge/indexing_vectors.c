@@ -1,4 +1,4 @@
-/* Vectors for documents that have none: asked for through the call's loop, written a document at a time. */
+/* Vectors for documents without them: requested through the call's loop, written one document at a time. */
 #include "knowledge/indexing.h"
 
 #include "base/clock.h"
@@ -227,7 +227,7 @@ static bool embed_document(struct indexing *indexing, struct bare *bare, struct 
     return writer_stopped(&indexing->writer) || write_vectors(indexing, bare, st);
 }
 
-/* What is not found by meaning is still found by its words. */
+/* Paragraphs without vectors are still found by their words. */
 static void tell_failure(struct indexing *indexing, const struct status *why)
 {
     indexing_skip(indexing, "vectors", why);

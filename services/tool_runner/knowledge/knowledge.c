@@ -24,7 +24,7 @@ bool check_collection(const char *field, const char *name, struct status *st)
     return true;
 }
 
-/* A store of the process's own where none is to outlive it. */
+/* A private store of the process if no path is set. */
 static char *knowledge_path_of(const struct config *config, const void *owner)
 {
     const char *path = config_string(config, "tool_runner.store");

@@ -1,10 +1,9 @@
-/* The knowledge base: documents in collections, found by their words and, where an embedding model is configured, by
- * nearness of meaning. Kept in one SQLite file; each tenant sees its own collections alone. One of them a process,
- * shared by the loops.
+/* The knowledge base: documents in collections, found by their words and, with an embedding model, by nearness of
+ * meaning. Stored in one SQLite file; each tenant sees only its own collections. One in a process, shared by the loops.
  *
- * Nothing slow runs in a loop: searches go to a few reader threads, each with its connection; every indexing or
- * deletion has a thread of its own while it lasts, and a collection at most one of them, also over several processes.
- */
+ * No slow work runs in a loop. Searches go to a few reader threads, each with its connection. Each indexing or
+ * deletion has a thread of its own while it runs; a collection has at most one of these threads, also over several
+ * processes. */
 #ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_H
 #define RENGA_TOOL_RUNNER_KNOWLEDGE_H
 
@@ -16,7 +15,7 @@ struct knowledge;
 struct rpc_call;
 struct service_context;
 
-/* Opens lazily: a file that cannot be opened is told to who calls. */
+/* Opens lazily: a file that cannot be opened is an error of the later call. */
 struct knowledge *knowledge_create(const struct service_context *context, struct status *st);
 /* When no call is under way any more. */
 void knowledge_destroy(struct knowledge **knowledge);

@@ -1,4 +1,4 @@
-/* What the files of the knowledge base share. Private to knowledge/.
+/* Shared by the files of the knowledge base. Private to knowledge/.
  *
  *      IndexDocuments, DeleteDocuments --> a writer: its own thread and connection -----> the file
  *      Search, search_documents, ... ----> readers: a queue, a few threads ----read---------'
@@ -28,7 +28,7 @@ struct knowledge {
     char *path; /* of the file; "memory:…" */
     const char *const *roots;
     size_t root_count;
-    int64_t quota;           /* bytes of a tenant; 0: none */
+    int64_t quota;           /* bytes of a tenant; 0: no limit */
     bool shares;             /* the collections of no tenant are everybody's to read */
     const char *pdf_program; /* as in documents/document.h */
     int64_t pdf_time_ms;
@@ -45,15 +45,15 @@ struct knowledge {
 
 /* ---- writers (writer.c) ------------------------------------------------------------------------------------------ */
 
-/* Work on one collection in a thread of its own. Embedded first in its owner, who is told in the loop when it is over.
- */
+/* Work on one collection in a thread of its own. First member of its owner, which gets a callback in the loop at the
+ * end. */
 struct writer {
     struct work work;
     struct knowledge *knowledge;
     struct loop *loop;
     struct writer *next; /* in the knowledge base's list */
     char tenant[TENANT_MAX + 1], collection[COLLECTION_NAME_MAX + 1];
-    int lock_fd; /* of the lock that other processes respect; -1: none */
+    int lock_fd; /* of the lock among processes; -1: not locked */
     pthread_t thread;
     atomic_bool stop;                                          /* it is to end soon */
     void (*run)(struct writer *writer, struct tables *tables); /* in the thread, with a connection */
@@ -64,7 +64,7 @@ struct writer {
 /* Sets knowledge, loop, tenant. INVALID_ARGUMENT names the field `collection`. */
 bool writer_init(struct writer *writer, struct knowledge *knowledge, const struct rpc_call *call,
                  const char *collection, struct status *st);
-/* ABORTED where the collection is being written, RESOURCE_EXHAUSTED where too many are. */
+/* ABORTED: the collection is being written. RESOURCE_EXHAUSTED: too many writers. */
 bool writer_start(struct writer *writer, struct status *st);
 bool writer_stopped(void *writer);
 
@@ -72,13 +72,13 @@ bool writer_stopped(void *writer);
 
 struct reading_state;
 
-/* Something to be read. Embedded first in its owner. */
+/* A read job. First member of its owner. */
 struct reading {
     struct work work;
     struct loop *loop;
     struct reading *next, *previous;
     bool waits;          /* in the queue; under its lock */
-    atomic_bool stop;    /* nobody waits for it */
+    atomic_bool stop;    /* the caller has left */
     int64_t deadline_ns; /* on clock_now_ns */
     char tenant[TENANT_MAX + 1];
     const char *shared; /* it may read the collections of this tenant, too; NULL: no tenant */
@@ -90,7 +90,7 @@ struct reading {
 struct reader_pool *reader_pool_create(const char *path, struct status *st);
 void reader_pool_destroy(struct reader_pool **pool);
 
-/* RESOURCE_EXHAUSTED where too many wait; then `ended` does not run. */
+/* RESOURCE_EXHAUSTED: too many jobs wait; then `ended` does not run. */
 bool reading_start(struct reader_pool *pool, struct reading *reading, struct status *st);
 /* From the loop: one that waits ends now (deferred), one that is being read soon; both CANCELLED. */
 void reading_cancel(struct reader_pool *pool, struct reading *reading);
@@ -106,7 +106,7 @@ bool reading_collection(const struct reading *reading, struct tables *tables, co
 bool reading_of(struct reading *reading, const struct knowledge *knowledge, const struct rpc_principal *principal,
                 struct status *st);
 
-/* What a reader's thread has. */
+/* The state of a reader's thread. */
 struct rank;
 struct reading_state {
     struct tables tables;

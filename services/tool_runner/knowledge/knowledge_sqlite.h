@@ -1,6 +1,5 @@
-/* SQLite: a connection to the file of the knowledge base, statements, and the errors of it all in our words. Knows
- * nothing of what is kept. A connection belongs to one thread at a time. Errors name no path: their texts reach
- * clients. */
+/* SQLite: a connection to the file of the knowledge base, statements, error texts. Independent of the data. A
+ * connection belongs to one thread at a time. Errors contain no path: their texts reach clients. */
 #ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
 #define RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
 
@@ -56,7 +55,7 @@ void sql_reset(struct sql *sql);
 /* Steps to the end and resets. */
 bool sql_finish(struct sql *sql, struct status *st);
 
-/* Until the next step. Text is "" where it is NULL. */
+/* Valid until the next step. Text is "" for NULL. */
 int64_t sql_number(struct sql *sql, int column);
 const char *sql_text(struct sql *sql, int column);
 const void *sql_bytes(struct sql *sql, int column, size_t *size);

@@ -25,7 +25,7 @@ struct lookup {
 
     /* Set by its owner; borrowed until it has ended. */
     const char *query;
-    const char *const *collections; /* none: all of the tenant */
+    const char *const *collections; /* empty: all of the tenant */
     size_t collection_count;
     Renga__V1__SearchMode mode;
     int limit; /* 0: LOOKUP_LIMIT */
@@ -34,7 +34,7 @@ struct lookup {
     void (*ended)(struct lookup *lookup);
     void *owner;
 
-    /* What came of it, in its arena. */
+    /* The result, in its arena. */
     struct status status;
     Renga__V1__SearchHit **hits;
     size_t hit_count;
@@ -46,13 +46,13 @@ struct lookup {
     struct arena arena;
     struct embedding embedding;
     bool embeds;           /* the gateway has still to answer */
-    struct vector *vector; /* of the query; NULL: none */
+    struct vector *vector; /* of the query; NULL: no vector */
     struct trace_context trace;
     struct span *span;
 };
 
-/* Where the work is: a loop, who asks, until when (clock_now_ns; TIME_NEVER is allowed). `parent` may be NULL; then
- * `trace` is the span above. */
+/* The context of a lookup: loop, caller, deadline (clock_now_ns; TIME_NEVER is allowed). `parent` may be NULL; then
+ * `trace` is the parent span. */
 struct lookup_place {
     struct loop *loop;
     struct rpc_call *parent;
@@ -63,7 +63,7 @@ struct lookup_place {
 
 /* Zeroes it. */
 void lookup_init(struct lookup *lookup, struct knowledge *knowledge);
-/* False with the reason where it does not begin; `ended` does not run then. INVALID_ARGUMENT names the field. */
+/* False with the reason if it does not start; then `ended` does not run. INVALID_ARGUMENT names the field. */
 bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struct status *st);
 /* It still ends, soon. */
 void lookup_cancel(struct lookup *lookup);

@@ -27,7 +27,7 @@ struct found {
     size_t count;
 };
 
-/* ---- where ------------------------------------------------------------------------------------------------------- */
+/* ---- collections ------------------------------------------------------------------------------------------------- */
 
 static bool find_named(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
 {
@@ -107,7 +107,7 @@ static bool rank_vectors(struct lookup *lookup, struct reading_state *state, str
     return true;
 }
 
-/* By reciprocal rank: what is first both ways has 1. */
+/* By reciprocal rank: the first of both lists has 1. */
 static void fuse(struct found *found, const struct ranked *nearest, size_t nearest_count, size_t room)
 {
     struct ranked fused[RANK_HITS_MAX], all[2 * FUSED_MAX];
@@ -274,7 +274,7 @@ bool lookup_read(struct reading *reading, struct reading_state *state, struct st
     if (!(lookup->collection_count ? find_named : find_all)(lookup, &state->tables, found, st))
         return false;
     if (!words_has_content(lookup->query, strlen(lookup->query)))
-        return true; /* "the of and" asks for nothing */
+        return true; /* "the of and": a query without strong words has no hits */
     if (!lookup_read_rank_all(lookup, state, found, st))
         return false;
     if (found->query.damaged > 0)

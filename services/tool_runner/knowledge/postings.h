@@ -18,7 +18,7 @@ struct posting {
 /* Writes one after `previous`, at most its own number; gives its size. */
 size_t posting_write(uint8_t *out, uint32_t previous, struct posting posting);
 
-/* Pieces of postings that came from a file: what is damaged ends them. */
+/* Pieces of postings from a file: damage ends the iteration. */
 struct postings {
     const uint8_t *at, *end;
     uint32_t paragraph; /* the one before; at first that the piece begins with */

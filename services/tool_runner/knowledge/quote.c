@@ -17,7 +17,8 @@ static const struct rank_term *find(const struct rank_query *query, const struct
     return NULL;
 }
 
-#define NUMBER_SHARE 0.6 /* of its weight that a sentence without a number keeps where one is asked for */
+#define NUMBER_SHARE 0.6 /* share of its weight that a sentence without a number keeps if the query asks for a number  \
+                          */
 
 struct quoted {
     struct span span;
@@ -25,7 +26,7 @@ struct quoted {
     double weight;
 };
 
-/* Each term counts once, and none that `besides` has already. */
+/* Each term counts once, unless `besides` has it. */
 static double quote_weight_of(const struct rank_query *query, const struct quoted *sentence,
                               const struct quoted *besides)
 {

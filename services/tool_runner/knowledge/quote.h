@@ -5,8 +5,8 @@
 #include "knowledge/rank.h"
 #include "words/sentences.h"
 
-/* The sentence of `text` whose terms weigh most, and the one beside it that brings most of the others, or the number
- * that is asked for; the one behind it where neither brings more. Empty where no term stands in the text. */
+/* The sentence of `text` with the heaviest terms, and the neighbour that adds most of the other terms, or the
+ * requested number; the following one if both add equally. Empty if no term stands in the text. */
 struct span quote_find(const char *text, size_t length, const struct rank_query *query);
 
 #endif

@@ -14,11 +14,11 @@
 #define EVENING    0.4
 
 #define OTHER_LANGUAGE_SHARE 0.7 /* of its score that a paragraph keeps that is in another language than the query */
-#define NO_NUMBER_SHARE      0.8 /* ... that has no number where one is asked for */
+#define NO_NUMBER_SHARE      0.8 /* ... without a number, if the query asks for one */
 
-#define STOP_WORD_SHARE 0.15 /* the weight of a stop word beside content terms */
-#define STOP_WORD_MOST  1000 /* ... and it counts nothing where it stands in more paragraphs: reading it takes time */
-#define POSTINGS_MAX    4000000            /* of one query, some 10 ms: past it the commonest terms are left out */
+#define STOP_WORD_SHARE 0.15    /* the weight of a stop word beside content terms */
+#define STOP_WORD_MOST  1000    /* ... and has no weight if it stands in more paragraphs: reading it takes time */
+#define POSTINGS_MAX    4000000 /* of one query, some 10 ms: past it the commonest terms are left out */
 #define COUNT_MAX       (INT64_C(1) << 32) /* postings of a term in a collection */
 #define LENGTHS_MAX     ((size_t)64 << 20) /* bytes of lengths that are kept */
 #define LENGTH_TABLE    4096               /* a longer paragraph counts as one of this length */
@@ -35,7 +35,7 @@ struct rank {
     float *scores;
     size_t room;
     float norms[LENGTH_TABLE]; /* by length of the paragraph */
-    float once[LENGTH_TABLE];  /* what a term that stands there once counts for: nearly all do */
+    float once[LENGTH_TABLE];  /* the score of a term that stands there once, the usual case */
 };
 
 struct rank *rank_create(void)
@@ -132,7 +132,7 @@ const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const str
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-/* `like` has what is known of the term beside its text. */
+/* `like` has the known fields of the term, beside its text. */
 static void take_term(struct arena *arena, const struct term *term, const struct rank_term *like,
                       struct rank_term *terms, size_t *count)
 {
@@ -262,8 +262,8 @@ static int by_weight(const void *a, const void *b)
     return (first->weight < second->weight) - (first->weight > second->weight);
 }
 
-/* Fills in the weights and leaves out what would take too long. What a paragraph with all of it could have is given
- * in `most`; 0: nothing stands anywhere. */
+/* Fills in the weights and drops expensive terms. `most` is the score of a paragraph with all terms; 0: no term
+ * stands in any paragraph. */
 static bool rank_weigh(struct tables *tables, const struct collection *collections, size_t count,
                        struct rank_query *query, double *most, struct status *st)
 {

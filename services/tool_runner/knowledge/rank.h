@@ -1,5 +1,5 @@
-/* Ranking by words: BM25 over the postings of a query's terms. Belongs to one thread, whose memory it keeps between
- * queries: an array of scores, and the lengths of paragraphs of the collections that were asked last. */
+/* Ranking by words: BM25 over the postings of a query's terms. Belongs to one thread. Keeps its memory between
+ * queries: an array of scores, and the lengths of paragraphs of the last collections. */
 #ifndef RENGA_TOOL_RUNNER_RANK_H
 #define RENGA_TOOL_RUNNER_RANK_H
 
@@ -23,7 +23,7 @@ struct rank_term {
     enum latin_language language;      /* that it was stemmed in */
     double share;                      /* of it beside others of the same letters */
     const char *stems[RANK_STEMS_MAX]; /* in other languages; NULL: no more */
-    double weight;                     /* filled in: what it counts for */
+    double weight;                     /* filled in: its weight */
 };
 
 struct rank_query {
@@ -48,7 +48,7 @@ struct ranked {
 struct rank *rank_create(void);
 void rank_destroy(struct rank **rank);
 
-/* Best first, at most `room`, which is at most RANK_HITS_MAX. Nothing that stands for no term is among them. */
+/* Best first, at most `room`, which is at most RANK_HITS_MAX. Every hit has at least one term. */
 bool rank_run(struct rank *rank, struct tables *tables, const struct collection *collections, size_t collection_count,
               struct rank_query *query, struct ranked *ranked, size_t room, size_t *count, struct status *st);
 
@@ -59,7 +59,7 @@ void ranked_insert(struct ranked *ranked, size_t room, size_t *count, const stru
 struct arena;
 size_t rank_read_terms(struct arena *arena, const char *text, struct rank_term terms[RANK_TERMS_MAX]);
 
-/* By number of the paragraph: its length, with LENGTH_ANSWER; 0: there is none. `next` of them; good until the next
+/* The length of each paragraph by its number, with LENGTH_ANSWER; 0: deleted. `next` entries, valid until the next
  * call. NULL with the reason in `st`. */
 const uint16_t *rank_lengths(struct rank *rank, struct tables *tables, const struct collection *collection,
                              struct status *st);

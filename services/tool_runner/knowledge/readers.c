@@ -1,7 +1,7 @@
-/* The reader threads: each takes what waits longest, reads it and posts it back to its loop.
+/* The reader threads: each takes the oldest job, runs it and posts it back to its loop.
  *
  *      waits --(reader)--> is read --(posted)--> ended
- *        '---- cancelled ----------(posted)------^          */
+ *        '---- cancelled ----------(posted)------^ */
 #include "knowledge/knowledge_priv.h"
 
 #include "base/clock.h"

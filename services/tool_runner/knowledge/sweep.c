@@ -1,5 +1,5 @@
-/* Postings of paragraphs that are gone are taken out of their rows, some rows a transaction. What was done stays done;
- * what was not does no harm. */
+/* Removes postings of deleted paragraphs from their rows, some rows in each transaction. Finished work stays done;
+ * unswept postings are harmless. */
 #include "knowledge/postings.h"
 #include "knowledge/tables.h"
 
@@ -50,7 +50,7 @@ struct swept_row {
     uint8_t *data;
 };
 
-/* What of a row is alive. The first of a row is where its differences begin, and stays that even where it is dead. */
+/* The live part of a row. The first posting is the base of the row's differences and stays, even if it is dead. */
 static void sweep_data(const struct sweep *sweep, const uint8_t *data, size_t size, struct swept_row *row)
 {
     struct postings postings = {data, data + size, (uint32_t)row->first};
@@ -90,7 +90,7 @@ static bool sweep_take_rows(struct sweep *sweep, struct arena *arena, struct swe
                             struct status *st)
 {
     struct sql *sql = tables_sql(sweep->tables, POSTINGS_SCAN, st);
-    char after[TERM_MAX]; /* what is bound must not change meanwhile */
+    char after[TERM_MAX]; /* bound values must not change meanwhile */
     if (!sql)
         return false;
     strcpy(after, sweep->term);

@@ -1,11 +1,11 @@
-/* The tables of the knowledge base and what is done to their rows, always on behalf of one thread.
+/* The tables of the knowledge base and their operations, always for one thread.
  *
- *      collections --- documents --- paragraphs      what is shown
+ *      collections --- documents --- paragraphs      text of hits
  *                          '-------- vectors         of a document, one a paragraph
  *      collections --- postings                      term -> pieces of (paragraph, how often)
  *
- * A paragraph is known by its number within the collection; numbers are never given twice, so that the postings of one
- * that is gone do no harm until they are swept out. */
+ * A paragraph is known by its number within the collection; numbers are never reused, so that postings of a deleted
+ * paragraph are harmless until they are swept out. */
 #ifndef RENGA_TOOL_RUNNER_TABLES_H
 #define RENGA_TOOL_RUNNER_TABLES_H
 
@@ -141,14 +141,14 @@ struct collection {
     int64_t updated_ms;
     int64_t generation; /* grows with each change */
     char name[COLLECTION_NAME_MAX + 1];
-    char model[MODEL_NAME_MAX + 1]; /* of its vectors; "": it has none */
+    char model[MODEL_NAME_MAX + 1]; /* of its vectors; "": without vectors */
 };
 
 /* `id` is 0 without a row. False if it could not be looked for, or its row is damaged (DATA_LOSS): then its
  * counts are 0, so that it can be deleted. */
 bool collection_find(struct tables *tables, const char *tenant, const char *name, struct collection *collection,
                      struct status *st);
-/* Makes it where there is none. */
+/* Creates it if it does not exist. */
 bool collection_make(struct tables *tables, const char *tenant, const char *name, struct collection *collection,
                      struct status *st);
 /* Its counts, and that it has changed. */
@@ -160,15 +160,14 @@ bool collection_trim(struct tables *tables, struct collection *collection, struc
 
 /* A document that is kept. */
 struct kept {
-    int64_t id; /* 0: there is none */
+    int64_t id; /* 0: does not exist */
     uint8_t hash[HASH_SIZE];
     int64_t first, count; /* its paragraphs; not checked */
     int64_t words, bytes;
     bool has_vectors;
 };
 bool kept_find(struct tables *tables, int64_t collection, const char *path, struct kept *kept, struct status *st);
-/* Takes it out of the collection, whose counts are changed but not saved. Its postings stay until they are swept out.
- */
+/* Removes it from the collection; the changed counts are not saved. Its postings stay until they are swept out. */
 bool kept_remove(struct tables *tables, struct collection *collection, const struct kept *kept, struct status *st);
 
 /* Lengths of paragraphs, as they are kept with a document: little more than a count of words. */

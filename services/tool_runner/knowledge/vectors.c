@@ -104,7 +104,7 @@ static void vectors_look_at(const struct search *search, uint32_t paragraph, con
     ranked_insert(search->ranked, search->room, search->count, &found);
 }
 
-/* False where it has other dimensions. */
+/* False: it has other dimensions. */
 static bool vectors_look_through(const struct search *search, uint32_t first, const uint8_t *piece, size_t size)
 {
     uint32_t dimensions = 0;

@@ -15,7 +15,7 @@ struct vector {
     int8_t values[VECTOR_DIMENSIONS_MAX];
 };
 
-/* False where there are too many numbers, or none but zeros. */
+/* False: too many numbers, or only zeros. */
 bool vector_init(struct vector *vector, const float *values, size_t dimensions);
 
 /* Appends one to a document's piece; all of a piece have the same dimensions. */

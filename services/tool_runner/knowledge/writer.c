@@ -1,5 +1,5 @@
-/* Who writes a collection: one at a time, in this process by a list, among processes by a lock on one byte of a file
- * beside the knowledge base. The kernel lets go of it when the process dies, however that happens. */
+/* The single writer of a collection. A list excludes writers within this process; a lock on one byte of a file
+ * beside the knowledge base excludes other processes. The kernel releases the lock when the process ends in any way. */
 #include "knowledge/knowledge_priv.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* The search index of a playbook, in memory: postings of the terms of its bullets (BM25), the table of their ids, and
- * their vectors. It is brought from one revision to the next: only bullets whose texts changed are read again, so that
- * counts cost nothing. One thread at a time (struct playbook_slot has the lock).
+ * their vectors. It is brought from one revision to the next: only bullets with changed texts are read again, so that
+ * changes of counts are free. One thread at a time (struct playbook_slot has the lock).
  *
- * Bullets are those of a playbook (playbook.h): each embedded in a struct playbook_bullet, which the index holds. Out
- * of memory is fatal: the bounds of a playbook bound the index, to some 40 bytes for each byte of its texts. */
+ * Bullets are those of a playbook (playbook.h): each embedded in a struct playbook_bullet, which the index holds.
+ * Out of memory is fatal: the bounds of a playbook bound the index, to some 40 bytes for each byte of its texts. */
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_INDEX_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_INDEX_H
 
@@ -30,11 +30,11 @@ struct playbook_hit {
     double score;              /* 0 to 1 */
 };
 
-/* A search. At most `room` hits, at most PLAYBOOK_HITS_MAX, best first; returns their number. Bullets whose ids the
- * query names come first, in the order in which it names them. The others are ranked by words, by the nearness of their
- * vectors, or by both (reciprocal rank fusion); in each list, relevance is multiplied by playbook_search_weight.
+/* A search. At most `room` hits, at most PLAYBOOK_HITS_MAX, best first; returns their number. Bullets with an id in the
+ * query come first, in the order of the query. The others are ranked by words, by the nearness of their vectors, or by
+ * both (reciprocal rank fusion); in each list, relevance is multiplied by playbook_search_weight.
  *
- * `vector`: that of the query; NULL: words only. `by_words` false: vectors alone. Bullets without a vector of the
+ * `vector`: that of the query; NULL: words only. `by_words` false: vectors only. Bullets without a vector of the
  * same dimensions are found by words alone. */
 struct playbook_query {
     const char *text; /* at most PLAYBOOK_QUERY_MAX bytes */
