@@ -17,8 +17,7 @@ static const struct rank_term *find(const struct rank_query *query, const struct
     return NULL;
 }
 
-#define NUMBER_SHARE 0.6 /* share of its weight that a sentence without a number keeps if the query asks for a number  \
-                          */
+#define NUMBER_SHARE 0.6 /* of a sentence without a number if the query asks for a number */
 
 struct quoted {
     struct span span;
