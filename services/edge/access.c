@@ -1,4 +1,4 @@
-/* Who asks: keys, and what is refused before any of a body is read. */
+/* Authentication: keys, and the requests that are refused before their body is read. */
 #include "edge_priv.h"
 
 #include "base/budget.h"
@@ -16,7 +16,7 @@
 #define FORWARDED       "renga-forwarded-bin" /* rpc/forwarded.h */
 #define METHOD_NAME_MAX 160
 #define ANY_METHOD      "renga.v1.Edge/Any"
-#define SMALL_BODY_MAX  4096 /* bytes of a body from a client that nobody knows yet */
+#define SMALL_BODY_MAX  4096 /* bytes of a body from a client that is not authenticated yet */
 #define ARENA_MAX       ((size_t)256 << 10)
 #define STORAGE_SIZE    1024 /* bytes of it that need no heap: of most paths all */
 
@@ -37,7 +37,7 @@ static bool access_key_in_url(const char *query, struct status *st)
     return false;
 }
 
-/* Paths that anyone may ask for: the console's files, and signing in. */
+/* Paths that need no key: the console's files, and signing in. */
 static bool access_is_public(const char *path, size_t length)
 {
     static const char *const public[] = {"/",        "/v1/session",  "/openapi.json",
@@ -71,8 +71,8 @@ const struct rpc_principal *edge_principal(const struct edge *edge, const struct
     return principal;
 }
 
-/* A client without a key, or with one that is not known, gets no other answer than that. One whose key opens another
- * method is told so, and what is not there is told to clients that have a key. */
+/* A client without a key, or with an unknown key, always gets UNAUTHENTICATED. A known key without access to the
+ * method gets PERMISSION_DENIED. Only a client with a known key learns that a path does not exist. */
 static bool access_to_path(const struct edge *edge, const struct http_request *request, struct arena *arena,
                            uint64_t *owner, struct status *st)
 {

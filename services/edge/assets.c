@@ -27,7 +27,7 @@ struct asset {
     const struct asset_file *file;
     const char *type;
     char etag[ETAG_SIZE];
-    char *packed; /* NULL: packing saves nothing */
+    char *packed; /* NULL: the packed form is not smaller */
     size_t packed_size;
     bool never_changes; /* its name has a hash of its content */
 };

@@ -26,14 +26,14 @@ bool assets_has(const struct assets *assets, const char *path, size_t length);
 /* Answers GET and HEAD of a path that assets_has; or, without a console in this build, of "/". */
 void assets_reply(const struct edge *edge, const struct assets *assets, struct http_request *request);
 
-/* Ends the request with `bytes`, which live for ever and of which `packed` is the gzip form or NULL: 304 where the
+/* Ends the request with `bytes`, which live for ever and of which `packed` is the gzip form or NULL: 304 if the
  * client has this ETag already. */
 void assets_reply_bytes(struct http_request *request, const char *content_type, const char *etag, const void *bytes,
                         size_t size, const void *packed, size_t packed_size);
 
 /* Whether the client takes gzip. */
 bool assets_takes_gzip(const struct http_request *request);
-/* Whether If-None-Match has the tag. */
+/* True if If-None-Match has the tag. */
 bool assets_is_known(const struct http_request *request, const char *etag);
 
 #endif

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #define METHOD_NAME_MAX 160
-#define ARENA_FACTOR    4 /* a message in memory, in times of the largest message; and what it was read from */
+#define ARENA_FACTOR    4 /* memory of a message and of its JSON text, in multiples of the largest message */
 #define ARENA_MORE      ((size_t)1 << 20)
 #define STORAGE_SIZE    4096 /* bytes of it that need no heap */
 
@@ -125,7 +125,7 @@ static bool call_set_key(struct http_request *request, const struct rpc_method *
     return transcode_set(holder, field, text, "the header Idempotency-Key", arena, st);
 }
 
-/* Last-Event-ID, or ?after=, says where a stream goes on. */
+/* Last-Event-ID, or ?after=, is the event after which a stream continues. */
 static bool call_set_after(struct http_request *request, const char *query, ProtobufCMessage *message,
                            struct arena *arena, struct status *st)
 {

@@ -1,4 +1,4 @@
-/* What the instances of all loops share: sessions, and the files that are served. Made by the first instance. */
+/* State that the instances of all loops share: sessions and asset files. The first instance creates it. */
 #ifndef RENGA_EDGE_COMMONS_H
 #define RENGA_EDGE_COMMONS_H
 

@@ -1,10 +1,10 @@
-/* The inside of the edge: what an instance is made of, and the way of a request through it.
+/* Private to the edge: the parts of an instance, and the path of a request through them.
  *
  *      head ---> access.c: key, session, origin ---> body ---> handle.c ---> call.c: unary ---> errors.c or reply.c
  *                                                                  |---> stream.c, multiplex.c: streams
  *                                                                  '---> session.c, assets.c, openapi/: its own
  *
- * One instance a loop, all on one port; `commons` is of all loops. */
+ * Each loop has an instance, all on one port; all share `commons`. */
 #ifndef RENGA_EDGE_PRIV_H
 #define RENGA_EDGE_PRIV_H
 
@@ -43,7 +43,7 @@ struct edge_settings {
     int64_t timeout_ms;   /* of a unary call without a deadline of its own */
     int64_t call_max_ms;  /* of any */
     int64_t heartbeat_ms; /* between two signs of life of a stream */
-    int64_t reader_ms;    /* how long a reader of a stream may take nothing */
+    int64_t reader_ms;    /* how long a reader of a stream may read no bytes */
     int64_t session_idle_ms, session_max_ms;
     unsigned streams_per_client;
     bool is_loopback;
@@ -59,7 +59,7 @@ struct edge {
     struct http_server *server; /* NULL: it does not listen */
     struct edge_way ways[EDGE_SERVICES_MAX];
     size_t way_count;
-    struct buffer out; /* what is written next; empty between two callbacks */
+    struct buffer out; /* the next output; empty between two callbacks */
 
     unsigned calls; /* under way */
     struct edge_stream *streams;
@@ -84,7 +84,7 @@ void edge_refuse_head(struct http_request *request, const struct status *st, voi
 /* The answer to a request that the server itself refuses. */
 void edge_refuse_raw(struct http_request *request, int http_status, const char *text);
 
-/* Who asks for the method "renga.v1.Helpdesk/Ask"; NULL with UNAUTHENTICATED or PERMISSION_DENIED. */
+/* The caller of the method, "renga.v1.Helpdesk/Ask"; NULL with UNAUTHENTICATED or PERMISSION_DENIED. */
 const struct rpc_principal *edge_principal(const struct edge *edge, const struct http_request *request,
                                            const char *method, struct status *st);
 
@@ -92,7 +92,7 @@ const struct rpc_principal *edge_principal(const struct edge *edge, const struct
 
 /* The headers that every answer has. First. */
 void edge_reply_headers(const struct edge *edge, struct http_request *request);
-/* Answers with what is in `out`, JSON, and leaves it empty. */
+/* Answers with the JSON in `out`, and empties `out`. */
 void edge_reply_json(struct edge *edge, struct http_request *request, int http_status, struct buffer *out);
 
 /* ---- call.c ------------------------------------------------------------------------------------------------------ */

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define TYPE_URL(name) "type.googleapis.com/" name
-#define RETRY_DEFAULT  1 /* seconds, where UNAVAILABLE comes without a hint */
+#define RETRY_DEFAULT  1 /* seconds, for a 503 without a retry delay */
 
 /* The twins of console.md and of Google's own table. */
 int edge_http_status(enum status_code code)
@@ -91,7 +91,7 @@ static void error_write_retry_info(struct json_writer *out, const Google__Rpc__R
         error_write_delay(out, info->retry_delay->seconds, info->retry_delay->nanos);
 }
 
-/* Details whose types are known here; those with a NULL writer are written as any message. */
+/* Details of known types. A type with a NULL writer is written like any message. */
 static const struct {
     const char *type_url;
     const ProtobufCMessageDescriptor *type;

@@ -36,7 +36,7 @@ void edge_refuse(struct http_request *request, int http_status, const char *form
     __attribute__((format(printf, 3, 4)));
 /* The same for a call that has ended with an error. In the last run of its closure. */
 void edge_fail_call(struct http_request *request, const struct rpc_client_call *call);
-/* The error of such a call, as a value. */
+/* The error of a call, as a value. */
 void edge_error_write_call(struct json_writer *out, const char *key, const struct rpc_client_call *call);
 
 #endif

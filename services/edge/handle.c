@@ -1,4 +1,4 @@
-/* Where a request goes. */
+/* Routes each request to its handler. */
 #include "edge_priv.h"
 
 #include "commons.h"

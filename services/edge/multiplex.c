@@ -2,8 +2,8 @@
  *
  * Each run is a WatchRun of its own, which follows the run over its waits. Data are its RunEvents, which have run_id.
  * The id of an event is a list of numbers, one for each run in the order of `runs`: the last event of each, so that a
- * client that comes back with it misses nothing and sees nothing twice. A run that ends, or cannot be watched, is told
- * by an event `end` or `error` with its run_id; the stream ends with the last of them. */
+ * client that comes back with it misses no event and sees no event twice. A run that ends, or cannot be watched, is
+ * told by an event `end` or `error` with its run_id; the stream ends with the last of them. */
 #include "multiplex.h"
 
 #include "errors.h"
@@ -78,7 +78,7 @@ static void watch_left(struct http_request *request, void *data)
     watch_cancel(&watch->stream);
 }
 
-/* ---- what comes of the runs -------------------------------------------------------------------------------------- */
+/* ---- events of the runs ------------------------------------------------------------------------------------------ */
 
 #define POSITIONS_MAX (RUNS_MAX * 21)
 
@@ -137,7 +137,7 @@ static void watch_run_came(const ProtobufCMessage *message, void *data)
     stream_event_end(&watch->stream, &writer, NULL);
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------------------------ */
 
 static bool watch_read_number(const char *text, const char *end, int64_t *number)
 {

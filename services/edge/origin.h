@@ -11,9 +11,9 @@ bool origin_may(const struct edge *edge, const struct http_request *request, str
 /* The same for a request that a cookie stands for: a change names its page in any case, as all browsers do. */
 bool origin_may_with_cookie(const struct edge *edge, const struct http_request *request, struct status *st);
 
-/* The headers of CORS, where the request's Origin is in edge.cors. */
+/* The headers of CORS, if the request's Origin is in edge.cors. */
 void origin_allow(const struct edge *edge, struct http_request *request);
-/* Answers a preflight; false: the request is none. */
+/* Answers a preflight; false: the request is not a preflight. */
 bool origin_preflight(const struct edge *edge, struct http_request *request, const char *allow);
 
 #endif

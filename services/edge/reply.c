@@ -107,7 +107,7 @@ static void reply_start_packing(struct edge *edge, struct http_request *request,
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-/* A weak ETag of what was read; true where the client has it already. */
+/* A weak ETag of the answer; true if the client has it already. */
 static bool reply_tag(struct http_request *request, const char *bytes, size_t size)
 {
     const char *method = http_request_method(request);

@@ -35,7 +35,7 @@ extern const char *const edge_internal_services[]; /* NULL-terminated */
 struct edge_path {
     const char *segments[EDGE_SEGMENTS_MAX]; /* decoded, the verb taken off the last one */
     size_t count;
-    const char *verb; /* "cancel"; NULL: none */
+    const char *verb; /* "cancel"; NULL: without a verb */
 };
 
 /* `target` is path and query as they were sent. INVALID_ARGUMENT for a path that cannot be decoded; NOT_FOUND for one

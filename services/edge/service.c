@@ -15,7 +15,7 @@
 #define BODY_FACTOR   2    /* a body may be larger than the message it becomes: escapes, names, base64 */
 #define BODY_WEIGHT   2    /* the body, and the message that it becomes */
 #define LINGER_MS     5000 /* for the edge to give a slow reader up before the server does */
-#define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* of a stream, and where rpc.call_max sets none */
+#define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* of a stream; also of a call if rpc.call_max is not set */
 #define NOWHERE       "off"
 
 /* ---- its making -------------------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ bool session_of(const struct edge *edge, const struct http_request *request, cha
     return id && sessions_find(edge->commons->sessions, id, length, authorization);
 }
 
-/* Whose key it is: one that opens a method of the table. */
+/* The principal of the key, if the key may call a method of the table. */
 static const struct rpc_principal *session_principal(const struct edge *edge, const char *authorization,
                                                      struct status *st)
 {
@@ -127,7 +127,7 @@ static bool session_read_key(struct http_request *request, char authorization[SE
     return true;
 }
 
-/* A page elsewhere must neither sign a browser in as somebody nor out. */
+/* A page of another origin must neither sign a browser in nor out. */
 static bool session_may_change(struct edge *edge, struct http_request *request)
 {
     struct status st = {0};

@@ -70,8 +70,8 @@ static bool session_is_over(const struct sessions *sessions, const struct sessio
     return now_ns - session->used_ns > sessions->idle_ns || now_ns - session->begun_ns > sessions->max_ns;
 }
 
-/* Frees those that are over. Of the rest, `*oldest` is the link to the one that was used longest ago: of the key, or
- * of all where `authorization` is NULL. Returns how many there are of that kind. O(SESSIONS_MAX). */
+/* Frees expired sessions. `*oldest` becomes the link to the least recently used session of the key, or of all keys if
+ * `authorization` is NULL. Returns the number of sessions of the key, or of all. O(SESSIONS_MAX). */
 static size_t sessions_sweep(struct sessions *sessions, const char *authorization, struct session ***oldest)
 {
     int64_t now_ns = clock_now_ns();
@@ -125,7 +125,7 @@ bool sessions_begin(struct sessions *sessions, const char *authorization, char i
     return true;
 }
 
-/* The link to it; NULL: none, or it was over and is freed. With the mutex. */
+/* The link to the session. NULL: not found, or it has expired and is freed. With the mutex. */
 static struct session **session_link(struct sessions *sessions, const char *id, size_t length)
 {
     if (length != SESSION_ID_SIZE - 1)

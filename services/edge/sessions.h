@@ -1,6 +1,6 @@
-/* Sessions of the console: who has signed in with a key, by an id of 256 random bits that a browser keeps as a cookie.
- * In memory, of the process: after a restart one signs in anew. The key stays with the session, and is looked at with
- * every request, so that a key that expires or is withdrawn ends its sessions. Any thread. */
+/* Sessions of the console: a browser that signed in with a key keeps an id of 256 random bits as a cookie. Sessions
+ * live in the memory of the process: after a restart a user signs in again. Each request checks the session's key
+ * again, so that an expired or revoked key ends its sessions. Any thread. */
 #ifndef RENGA_EDGE_SESSIONS_H
 #define RENGA_EDGE_SESSIONS_H
 
@@ -20,7 +20,8 @@ void sessions_destroy(struct sessions **sessions);
 
 /* Begins one for the value of an Authorization header. False: the key is too long, or there are no random numbers. */
 bool sessions_begin(struct sessions *sessions, const char *authorization, char id[SESSION_ID_SIZE]);
-/* The header's value for the session, which has been used now. False: there is no such session any more. */
+/* The value of the Authorization header for the session; renews its idle time. False: the session is unknown or
+ * expired. */
 bool sessions_find(struct sessions *sessions, const char *id, size_t length, char authorization[SESSION_KEY_SIZE]);
 void sessions_end(struct sessions *sessions, const char *id, size_t length);
 size_t sessions_count(struct sessions *sessions);

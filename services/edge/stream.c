@@ -29,7 +29,7 @@ bool edge_accepts(const struct http_request *request, const char *type)
     return false;
 }
 
-/* Only who asks for events by name gets them: curl and fetch accept everything. */
+/* A client gets events only if it names their type: curl and fetch accept every type. */
 static bool stream_wants_sse(const struct http_request *request)
 {
     const char *accept = http_request_header(request, "accept");

@@ -4,7 +4,7 @@
  *         '---(an error before it has begun: the request fails with its HTTP status)---> released
  *
  * Events wait for the client in its connection, HTTP_SEND_WINDOW bytes and one event at most: beyond it `pause` is
- * called, and `resume` when the client has read. A client that reads nothing for edge.reader_timeout gets the event
+ * called, and `resume` when the client has read. A client that reads no bytes for edge.reader_timeout gets the event
  * `gap`, and its stream ends; it comes back with the id of the last event that it has seen.
  *
  * The owner of a stream embeds it in memory of the request, and closes or releases it once: after the last run of its
@@ -15,7 +15,7 @@
 #include "edge_priv.h"
 
 #define STREAM_OPEN_MS   300  /* how long an error may still be an HTTP status */
-#define STREAM_RETRY_MS  2000 /* what a client of events waits before it comes back */
+#define STREAM_RETRY_MS  2000 /* the wait of a client of events before it reconnects */
 #define STREAM_LEAVE_MS  9000 /* the spread of that when the process leaves, above a second */
 #define STREAM_EVENT_MAX ((size_t)32 << 20)
 
@@ -24,7 +24,7 @@ struct edge_stream;
 struct edge_stream_ops {
     void (*pause)(struct edge_stream *stream);
     void (*resume)(struct edge_stream *stream);
-    /* Nobody will read more: the calls are to end. May run more than once. */
+    /* The client is gone: the owner ends the calls. May run more than once. */
     void (*cancel)(struct edge_stream *stream);
 };
 
@@ -44,7 +44,7 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
                  struct http_request *request, const struct rpc_principal *principal);
 
 /* Begins an event in edge->out; its data are written behind it, one value of JSON. `name` NULL: a message of the
- * contract; others stand in an object of that name where the stream is lines. `id` NULL or empty: it has none. */
+ * contract; in a stream of lines, others stand in an object of that name. `id` NULL or empty: no id. */
 struct json_writer stream_event_begin(struct edge_stream *stream, const char *name, const char *id);
 /* Sends it. */
 void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name);
@@ -67,7 +67,7 @@ void stream_begin(struct edge *edge, struct http_request *request, const struct 
                   ProtobufCService *stub, unsigned method, const ProtobufCMessage *message);
 
 #define STREAM_ID_MAX 24 /* bytes of an event's number as text */
-/* The event_id of a message as text; empty where its type has none. */
+/* The event_id of a message as text; empty if its type has no event_id. */
 void stream_event_id(const ProtobufCMessage *message, char id[STREAM_ID_MAX]);
 
 /* ---- for both kinds of streams ----------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ bool transcode_read_query(ProtobufCMessage *message, const char *query, const ch
 bool transcode_set(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, const char *text,
                    const char *where, struct arena *arena, struct status *st);
 
-/* A parameter of a query by its name, decoded into the arena; NULL where it is missing or cannot be decoded. */
+/* A parameter of a query by its name, decoded into the arena; NULL if it is missing or cannot be decoded. */
 const char *transcode_parameter(const char *query, const char *name, struct arena *arena);
 
 /* The value of a sub-message field, made if it is absent; NULL: the arena is out. */
@@ -70,7 +70,7 @@ bool transcode_is_set(const ProtobufCMessage *message, const ProtobufCFieldDescr
 void *transcode_append(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, struct arena *arena);
 /* Makes the field the one that is set of its oneof. False: another one is. */
 bool transcode_choose(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
-/* A scalar from its text, as it stands in a string or as a number. False: `why` says what it must be. */
+/* A scalar from its text, as it stands in a string or as a number. False: `why` states the accepted form. */
 bool transcode_scalar(const ProtobufCFieldDescriptor *field, const char *text, void *at, struct arena *arena,
                       char why[TRANSCODE_WHY_MAX]);
 /* Adds an entry to a map. */

@@ -9,7 +9,7 @@
 
 #define NAME_SHOWN 64
 
-/* Where the values of the query went, so that one that is not repeated stands once. */
+/* The fields that the query has set: a field that is not repeated may be set once. */
 struct query_reader {
     ProtobufCMessage *message;
     struct arena *arena;

@@ -123,7 +123,7 @@ static void transcode_read_list(struct json_pull *in, ProtobufCMessage *message,
             continue;
         }
         if (in->wrong)
-            continue; /* nobody will see it */
+            continue; /* the message is dropped */
         void *at = transcode_append(message, field, in->arena);
         if (!at)
             read_out_of_memory(in);

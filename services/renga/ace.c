@@ -1,5 +1,5 @@
 /* `renga ace`: a task with the help of a playbook, learning from samples, measuring, and the playbooks themselves.
- * Everything runs in this process, and runs and playbooks are kept in the user's own folder, unless --connect names a
+ * The suite runs in this process, and runs and playbooks are kept in the user's own folder, unless --connect names a
  * suite that runs. */
 #include "ace.h"
 #include "interval.h"

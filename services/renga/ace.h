@@ -1,5 +1,5 @@
-/* Private to `renga ace`: what its verbs share. A verb is a row in ace.c; its function runs in the command's thread and
- * gives the exit code. */
+/* Private to `renga ace`: the parts that its verbs share. A verb is a row in ace.c; its function runs in the command's
+ * thread and gives the exit code. */
 #ifndef RENGA_ACE_H
 #define RENGA_ACE_H
 
@@ -17,7 +17,7 @@
 #define ACE_REQUEST_ID 129 /* bytes, with the NUL */
 
 struct ace {
-    struct orchestrator_client client; /* first: the arguments, how things are shown, and calls */
+    struct orchestrator_client client; /* first: the arguments, the output format, and calls */
     ProtobufCService *generator;       /* AceGenerator */
     ProtobufCService *tool_runner;
     const char *dataset;
@@ -75,8 +75,8 @@ struct ace_samples {
     char digest[17]; /* of the content of the file, hexadecimal */
 };
 
-/* Reads a file of samples, a JSON object a line, into the arena. INVALID_ARGUMENT names file, line and what would be
- * right. */
+/* Reads a file of samples, a JSON object a line, into the arena. INVALID_ARGUMENT names the file, the line and the
+ * right form. */
 bool ace_samples_read(struct ace_samples *samples, const char *path, struct arena *arena, struct status *st);
 /* How many samples from `first` on go into one request. */
 size_t ace_samples_batch(const struct ace_samples *samples, size_t first);
@@ -84,7 +84,7 @@ size_t ace_samples_batch(const struct ace_samples *samples, size_t first);
 /* ---- learning (ace_learn.c, ace_ledger.c, ace_learn_view.c) -------------------------------------------------------
  */
 
-/* What a request of learning was for. */
+/* The stage of learning that a request belongs to. */
 enum ace_stage { ACE_BEFORE, ACE_LEARN, ACE_AFTER };
 #define ACE_STAGES 3
 
@@ -94,13 +94,13 @@ struct ace_step {
     size_t first; /* sample */
 };
 
-/* What is done of a learning, on disk, so that the same command goes on with it: a line for each request that was
+/* The progress of a learning, on disk, so that the same command can resume it: a line for each request that was
  * accepted or has ended. */
 struct ace_ledger {
-    char path[PATH_MAX]; /* "": there is no folder, so nothing is kept */
+    char path[PATH_MAX]; /* "": without a folder, the ledger is not kept */
     char id[33];         /* of the learning: its requests are named after it */
     cJSON *lines;        /* as they were found */
-    bool accepted;       /* a request, so that there is something to go on with */
+    bool accepted;       /* a request was accepted, so that the learning can be resumed */
 };
 
 /* Opens the ledger of this very command line, or begins one. */
@@ -111,7 +111,7 @@ const Renga__V1__AdaptResult *ace_ledger_result(const struct ace_ledger *ledger,
                                                 struct arena *arena);
 void ace_ledger_accepted(struct ace_ledger *ledger, const struct ace_step *step, const char *run_id);
 void ace_ledger_ended(struct ace_ledger *ledger, const struct ace_step *step, const Renga__V1__AdaptResult *result);
-/* Removes it when everything is done, or nothing was begun. */
+/* Removes the ledger when the learning is done, or no request was accepted. */
 void ace_ledger_close(struct ace_ledger *ledger, bool done);
 
 struct ace_learning {

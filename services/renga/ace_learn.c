@@ -185,7 +185,7 @@ static int ace_go_through(struct ace_learning *learning, enum ace_stage stage, c
     return code;
 }
 
-/* Everything that makes it this learning and no other. */
+/* Opens the ledger; its identity is made of all options that affect the learning. */
 static void ace_open_ledger(struct ace_learning *learning, bool learns)
 {
     const struct config *config = learning->ace->client.config;

@@ -1,5 +1,6 @@
-/* What is done of a learning, on disk: the same command goes on after Ctrl-C, a crash or a lost suite, and pays nothing
- * twice. A line is {"stage", "epoch", "first", "run"} for a request that was accepted, with "result" when it has ended.
+/* The progress of a learning, on disk: the same command resumes after Ctrl-C, a crash or a lost suite, and sends no
+ * paid request twice. A line is {"stage", "epoch", "first", "run"} for a request that was accepted, with "result" when
+ * it has ended.
  */
 #include "ace.h"
 

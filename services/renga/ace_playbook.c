@@ -1,4 +1,4 @@
-/* `renga ace playbook`: what was learnt, shown and changed by hand. */
+/* `renga ace playbook`: shows the learnt playbooks, and changes them by hand. */
 #include "ace.h"
 
 #include "base/buffer.h"
@@ -14,7 +14,7 @@
 #define TEXT_MAX     ((size_t)2 << 20) /* bytes of a file, as the contract has it */
 #define CONTENT_SIZE 8192
 
-/* ---- what is there ----------------------------------------------------------------------------------------------- */
+/* ---- list and show ----------------------------------------------------------------------------------------------- */
 
 bool ace_read_revision(const struct ace *ace, const char *text, int64_t *revision)
 {

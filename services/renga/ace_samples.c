@@ -13,7 +13,7 @@
 
 #define LINE_MAX_BYTES ((size_t)256 << 10)
 #define BATCH_SAMPLES  1000
-#define BATCH_BYTES    ((size_t)2 << 20) /* of texts; the contract has 3 MiB with everything */
+#define BATCH_BYTES    ((size_t)2 << 20) /* of texts; the contract allows 3 MiB for the whole request */
 #define SAMPLES_MAX    1000000
 
 /* ---- a line ------------------------------------------------------------------------------------------------------ */

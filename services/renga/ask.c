@@ -1,4 +1,4 @@
-/* `renga ask`: a question over documents, the work as it happens, and the answer with its sources. Everything runs in
+/* `renga ask`: a question over documents, the work as it happens, and the answer with its sources. The suite runs in
  * this process unless --connect names a suite that runs. */
 #include "ask.h"
 #include "index.h"

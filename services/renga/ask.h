@@ -11,7 +11,7 @@
 
 #define ASK_SUBTASKS_MAX 32 /* as AgentResult.subtasks */
 
-/* Everything that is said besides the answer, in the language of the question. */
+/* All texts besides the answer, in the language of the question. */
 struct ask_words {
     const char *tag; /* "ja" */
     const char *planning, *answering, *incomplete;
@@ -80,7 +80,7 @@ void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);
 /* A place with its headings and its quote, behind a label. */
 void ask_show_place(const struct ask *ask, const Renga__V1__Citation *citation, const char *label, size_t width);
 
-/* ask_missing.c: what is shown of the parts that nothing answers; the answer itself names them. */
+/* ask_missing.c: shows the nearest passages for the parts without an answer; the answer itself names the parts. */
 void ask_show_missing(const struct ask *ask, const Renga__V1__AgentResult *result, size_t width);
 void ask_show_connect(const struct ask *ask, const Renga__V1__AgentResult *result, size_t width);
 

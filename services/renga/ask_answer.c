@@ -1,5 +1,5 @@
-/* An answer for people: numbers behind its sentences, the places that they refer to, the passages nearest to what is
- * not answered, and the gaps of the result. */
+/* An answer for people: numbers behind its sentences, the places that they refer to, the passages nearest to the
+ * unanswered parts, and the gaps of the result. */
 #include "ask.h"
 #include "outcome.h"
 #include "wrap.h"
@@ -123,7 +123,7 @@ static bool has_notes(const Renga__V1__AgentResult *result, const Renga__V1__Age
     return broken || outcome_has_notes(outcome);
 }
 
-/* Where nothing was found, no sentence of the documents is shown as an answer: no note says that of one. */
+/* Without citations, the answer shows no sentence of the documents, so the note about quoted sentences is left out. */
 static Renga__V1__AgentOutcome notes_of(const Renga__V1__AgentResult *result, Renga__V1__Degradation **list)
 {
     Renga__V1__AgentOutcome outcome = RENGA__V1__AGENT_OUTCOME__INIT;

@@ -1,4 +1,4 @@
-/* The passages that came nearest to what nothing answers, marked as such, and how a model is connected. */
+/* The nearest passages for the parts without an answer, marked as unconfirmed, and the way to connect a model. */
 #include "ask.h"
 #include "outcome.h"
 

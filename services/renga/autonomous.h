@@ -11,7 +11,7 @@
 #define AUTONOMOUS_TIMEOUT     "renga.human_timeout_ms" /* labels of the run, so that it can go on as it began */
 #define AUTONOMOUS_DEFAULT     "renga.human_default"
 
-/* Everything that is said besides the report, in the language of the theme. */
+/* All texts besides the report, in the language of the theme. */
 struct autonomous_words {
     const char *planning, *searching, *writing, *reviewing; /* of the line that moves */
     const char *plan, *points, *queries, *sources;

@@ -1,4 +1,4 @@
-/* `renga cancel`: stops a run, with everything that works for it. */
+/* `renga cancel`: stops a run and the work of its tasks. */
 #include "orchestrator_client.h"
 
 #include <stdio.h>

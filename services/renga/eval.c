@@ -1,4 +1,4 @@
-/* `renga eval`: how well the help desk answers a person's own questions over their own documents. Everything runs in
+/* `renga eval`: how well the help desk answers a person's own questions over their own documents. The suite runs in
  * this process unless --connect names a suite that runs. */
 #include "eval.h"
 

@@ -1,4 +1,4 @@
-/* Private to `renga eval`: questions with known answers, what became of each, and the figures over all of them. */
+/* Private to `renga eval`: questions with known answers, the result of each, and the figures over all of them. */
 #ifndef RENGA_EVAL_H
 #define RENGA_EVAL_H
 
@@ -23,7 +23,7 @@
 enum eval_class {
     EVAL_ANSWERABLE,
     EVAL_ABSENT, /* the documents do not say it */
-    EVAL_NEAR,   /* the same, but they say something similar */
+    EVAL_NEAR,   /* the same, but with passages on a similar subject */
 };
 
 struct eval_question {
@@ -43,7 +43,7 @@ struct eval_questions {
     bool cut;          /* there were more than `limit` */
 };
 
-/* A line of JSON. INVALID_ARGUMENT names the field and what would be right. */
+/* A line of JSON. INVALID_ARGUMENT names the field and the right form. */
 bool eval_question_read(struct eval_question *question, const char *line, size_t length, struct arena *arena,
                         struct status *st);
 /* A file of them, at most `limit`; 0: EVAL_QUESTIONS_MAX. Lines that are wrong are named on standard error and left
@@ -51,7 +51,7 @@ bool eval_question_read(struct eval_question *question, const char *line, size_t
 bool eval_questions_read(struct eval_questions *questions, const char *path, size_t limit, struct arena *arena,
                          struct status *st);
 
-/* ---- what became of a question (eval_score.c, eval_text.c, eval_quotes.c) -----------------------------------------
+/* ---- the result of a question (eval_score.c, eval_text.c, eval_quotes.c) ------------------------------------------
  */
 
 enum eval_why {
@@ -60,12 +60,12 @@ enum eval_why {
     EVAL_ABSTAINED,      /* no answer, although the search found it */
     EVAL_WRONG_FILE,     /* an answer from other files alone */
     EVAL_WRONG_SENTENCE, /* an answer from the right file without the words */
-    EVAL_NOT_ABSTAINED,  /* an answer to a question that has none */
+    EVAL_NOT_ABSTAINED,  /* an answer, although the documents lack it */
     EVAL_FAILED,         /* the call failed */
 };
 #define EVAL_WHYS 7
 
-/* Figures of one question. A field is EVAL_UNKNOWN where it does not apply: without known words, file, or hits. */
+/* Figures of one question. A field is EVAL_UNKNOWN if it does not apply: without known words, file, or hits. */
 #define EVAL_UNKNOWN (-1)
 struct eval_score {
     enum eval_why why;
@@ -89,10 +89,10 @@ struct eval_row {
     const char *answer, *run, *error; /* error: "" */
     struct eval_citation citations[EVAL_CITATIONS_MAX];
     size_t citation_count;
-    bool nearest; /* nothing was found: the citations are the passages that came nearest */
+    bool nearest; /* no answer was found: the citations are the nearest passages */
 };
 
-/* Where the quotes can be looked up: the folder of --docs. */
+/* The files that quotes are compared with: the folder of --docs. */
 struct eval_quotes {
     const char *folder; /* NULL: nowhere */
     char path[PATH_MAX];
@@ -131,7 +131,7 @@ struct eval_figure {
     bool lower_is_better;
     double share;     /* of EVAL_QUANTILE */
     const char *unit; /* "" for shares */
-    /* The share of one question as over / under; false where it does not apply. */
+    /* The share of one question as over / under; false if it does not apply. */
     bool (*value)(const struct eval_row *row, double *over, double *under);
 };
 extern const struct eval_figure eval_figures[];

@@ -55,7 +55,7 @@ static void eval_read_score(struct eval_score *score, struct json_reader *in, co
     score->unpriced_calls = json_integer_or(in, root, "unpriced_calls", 0, INT64_C(1) << 50, 0);
 }
 
-/* A line without "why", such as the last one with the figures, is no question. */
+/* A line without "why", like the last one with the figures, is not a question. */
 static bool eval_read_row(struct eval_rows *rows, const cJSON *root, struct arena *arena, struct status *st)
 {
     struct json_reader in = json_reader_of(root, st);

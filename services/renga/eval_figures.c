@@ -1,4 +1,5 @@
-/* The figures over all questions. A figure is a row of the table: what one question adds to it, and how it is made. */
+/* The figures over all questions. A figure is a row of the table: the share of one question, and the way to combine the
+ * shares. */
 #include "eval.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 #define GROUPS_MAX 16 /* languages that get figures of their own */
 
-/* ---- what a question adds ---------------------------------------------------------------------------------------- */
+/* ---- the share of a question ------------------------------------------------------------------------------------- */
 
 static bool eval_add(double part, double whole, double *over, double *under)
 {

@@ -1,4 +1,4 @@
-/* Whether quotes stand where their citations say, in the files of --docs. */
+/* Checks that quotes stand at the lines that their citations name, in the files of --docs. */
 #include "eval.h"
 
 #include "base/file.h"

@@ -21,7 +21,7 @@
 
 #define ANSWER_MEMORY ((size_t)64 << 20)
 #define FORGET_MS     5000
-#define GIVE_UP       10 /* failures of the suite in a row: it is not there, or lets nobody in */
+#define GIVE_UP       10 /* failures of the suite in a row: it is unreachable or refuses the key */
 
 enum eval_phase { EVAL_FREE, EVAL_ASKING, EVAL_FORGETTING };
 

@@ -1,4 +1,4 @@
-/* What became of one question: its answer held against what is known of it. */
+/* Scores one question: compares its answer with the known answer. */
 #include "eval.h"
 
 #include "base/text.h"
@@ -79,7 +79,7 @@ static bool eval_hits_have(const Renga__V1__SubtaskToolResult *found, const stru
     return false;
 }
 
-/* A tool that gave hits, or that failed to; other tools, such as a calculator, have texts alone. */
+/* A tool that gave hits, or that failed to; other tools, for example a calculator, have texts alone. */
 static bool eval_is_search(const Renga__V1__SubtaskToolResult *result)
 {
     return result->n_results || strstr(result->tool_name, "search");
@@ -132,7 +132,7 @@ static void eval_score_usage(struct eval_score *score, const Renga__V1__AgentRes
     score->unpriced_calls = usage->unpriced_calls;
 }
 
-/* Everything that is not known yet; of a question with an answer, everything is wrong. */
+/* The initial score: unknown figures; for a question with a known answer, wrong ones. */
 static void eval_score_begin(struct eval_score *score, const struct eval_question *question)
 {
     int64_t latency_us = score->latency_us;

@@ -10,7 +10,7 @@
 
 #define LINE_SIZE    512
 #define LISTED       10 /* questions that got better or worse, on a terminal */
-#define LISTED_WIDTH 70 /* columns of such a question */
+#define LISTED_WIDTH 70 /* columns of a listed question */
 #define JSON_MAX     ((size_t)256 << 20)
 #define TITLE_WIDTH  30
 #define GROUP_WIDTH  3

@@ -1,4 +1,4 @@
-/* `renga feedback`: what a person says of a run teaches the playbook of its agent. A run that a command has done by
+/* `renga feedback`: a person's judgement of a run teaches the playbook of its agent. A run that a command has done by
  * itself is learnt from in this process. */
 #include "ace.h"
 #include "local_suite.h"

@@ -20,7 +20,7 @@ struct interval interval_of_ratio(const double *over, const double *under, size_
 /* The same ratio after minus before, over the same questions. */
 struct interval interval_of_change(const double *over[2], const double *under[2], size_t count);
 
-/* A quantile, such as 0.95, with bounds that are values of the sample too. Sorts the values. */
+/* A quantile (0.95), with bounds that are values of the sample too. Sorts the values. */
 struct interval interval_of_quantile(double *values, size_t count, double share);
 
 /* The exact test of McNemar, two-sided: how probable so uneven a change is if better and worse are equally likely. */

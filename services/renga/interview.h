@@ -14,7 +14,7 @@ enum conversation_method { CONVERSATION_START, CONVERSATION_ANSWER, CONVERSATION
 
 struct conversation {
     struct command_call call;          /* first */
-    struct orchestrator_client client; /* how things are shown */
+    struct orchestrator_client client; /* the arguments, the output format, and calls */
     ProtobufCService *interview;
     char session_id[LOCAL_STORE_NAME_SIZE]; /* "" before a session is open */
     enum conversation_method method;

@@ -140,7 +140,7 @@ bool orchestrator_client_call_soon(
                                     data);
 }
 
-/* ---- how things are shown ---------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 /* The bytes of the control character that `text` begins with: C0, DEL, or C1 in UTF-8. */
 static size_t control(const char *text)

@@ -89,7 +89,7 @@ bool orchestrator_client_call_soon(
  */
 void message_print_json(const ProtobufCMessage *message);
 
-/* ---- how things are shown ---------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 /* Shows text without control characters, which a terminal would obey. */
 void show_text(const char *text);

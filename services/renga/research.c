@@ -1,5 +1,5 @@
 /* `renga research`: a question is studied over documents or the web, seen as it goes, and ends as a report with its
- * sources. --on asks a further question about a run that has ended. Everything runs in this process, and the run is
+ * sources. --on asks a further question about a run that has ended. The suite runs in this process, and the run is
  * kept in the user's own folder, unless --connect names a suite that runs. */
 #include "autonomous.h"
 #include "index.h"

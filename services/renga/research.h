@@ -16,7 +16,7 @@
 #define RESEARCH_MODEL      "renga.model"
 #define RESEARCH_LABELS     4
 
-/* Everything that is said besides the report, in the language of the question. */
+/* All texts besides the report, in the language of the question. */
 struct research_words {
     const char *tag; /* "ja" */
     const char *planning, *searching, *writing, *answering;

@@ -21,7 +21,7 @@ const struct service *const all_services[] = {
     NULL,
 };
 
-/* The edge last: what it calls is drained before it. */
+/* The edge is last: the services that it calls are drained before it. */
 const struct service *const served_services[] = {
     &llm_gateway_service,         &planner_service,       &tool_runner_service,    &reviewer_service,
     &orchestrator_service,        &helpdesk_service,      &form_interview_service, &deep_research_service,

@@ -1,5 +1,5 @@
-/* An instance of the Orchestrator service: one a loop. What it shares with the others is in
- * orchestrator_priv.h. */
+/* An instance of the Orchestrator service: each loop has one. orchestrator_priv.h has the parts that all instances
+ * share. */
 #ifndef RENGA_ORCHESTRATOR_API_H
 #define RENGA_ORCHESTRATOR_API_H
 
@@ -16,12 +16,12 @@ struct api {
     Renga__V1__Orchestrator_Service base; /* first */
     struct loop *loop;
     struct orchestrator *orchestrator;
-    const struct rpc_auth *auth; /* NULL: anybody may do anything */
+    const struct rpc_auth *auth; /* NULL: every client may call every method */
     struct watch_call *watches;  /* under way */
     bool draining;
 };
 
-/* unary_call.c: whatever the runner answers at once or when a run has stopped. */
+/* unary_call.c: calls that the runner answers at once or when a run has stopped. */
 void unary_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMessage *request, ProtobufCClosure reply);
 
 /* watch.c */
@@ -35,10 +35,10 @@ void list_agents(struct api *api, struct rpc_call *call, Renga__V1__ListAgentsRe
 void describe_agent(struct api *api, struct rpc_call *call, const Renga__V1__DescribeAgentRequest *request,
                     Renga__V1__DescribeAgentResponse_Closure reply);
 
-/* Who calls. */
+/* The access rights of the caller. */
 struct access_control api_access_control(const struct api *api, struct rpc_call *call);
 
-/* What every call begins with: the request is checked, the store is open. False where the call is refused. */
+/* The first step of every call: checks the request and that the store is open. False: the call is refused. */
 bool api_enter(struct api *api, struct rpc_call *call, const ProtobufCMessage *request);
 
 #endif

@@ -1,5 +1,5 @@
-/* Requests as they come from outside, held to the limits that the contract states. Sizes of whole messages and UTF-8
- * are the runtime's to check; whether what is named exists is the runner's. */
+/* Checks requests of clients against the limits of the contract. The runtime checks the sizes of whole messages and
+ * UTF-8. The runner checks that the named threads and runs exist. */
 #ifndef RENGA_ORCHESTRATOR_CHECK_H
 #define RENGA_ORCHESTRATOR_CHECK_H
 

@@ -1,4 +1,4 @@
-/* Private to api/check*.c: what must hold of a request, as rows. */
+/* Private to api/check*.c: the rules for requests, as rows. */
 #ifndef RENGA_ORCHESTRATOR_CHECK_PRIV_H
 #define RENGA_ORCHESTRATOR_CHECK_PRIV_H
 
@@ -51,7 +51,7 @@ struct request_rules {
     const struct number_rule *numbers;
     const struct choice_rule *choices;
     const struct map_rule *maps;
-    bool (*more)(const ProtobufCMessage *request, struct status *st); /* what no row can say; may be NULL */
+    bool (*more)(const ProtobufCMessage *request, struct status *st); /* rules that no row can state; may be NULL */
 };
 
 extern const struct request_rules request_rules[];

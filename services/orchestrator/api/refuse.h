@@ -1,4 +1,4 @@
-/* Errors as callers get them: a status, and where the contract gives the error a name, google.rpc.ErrorInfo with it. */
+/* Errors as callers get them: a status. If the contract names the error, google.rpc.ErrorInfo is added. */
 #ifndef RENGA_ORCHESTRATOR_REFUSE_H
 #define RENGA_ORCHESTRATOR_REFUSE_H
 

@@ -7,8 +7,8 @@
  *      another orchestrator has the thread ---> forward ---> its answer
  *                   ^                             |--- it does not answer, or gives it back, and no run works on the
  *                   |                             |    thread: done here, if the thread has no write since
- *                   '---------- 100 ms -----------'--- else, where nothing can happen twice: asked again, until
- *                                                      somebody has taken the thread up */
+ *                   '---------- 100 ms -----------'--- else it is sent again, if it is idempotent or was
+ *                                                      given back, until an orchestrator owns the thread */
 #include "api.h"
 
 #include "check.h"

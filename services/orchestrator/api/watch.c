@@ -1,7 +1,8 @@
-/* A stream of a run's events: the runner chooses and shows them, heartbeats too; here they are paced and sent.
+/* A stream of a run's events: the runner chooses and encodes events and heartbeats; this file applies flow control and
+ * sends them.
  *
  *      came ---> sent ---> the window is full: the runner pauses, until the client has read
- *                              '--- nothing read for 60 s: RESOURCE_EXHAUSTED */
+ *                              '--- no bytes read for 60 s: RESOURCE_EXHAUSTED */
 #include "api.h"
 #include "forward.h"
 #include "refuse.h"

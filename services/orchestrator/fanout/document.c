@@ -1,5 +1,5 @@
-/* Agents of attempts that came from another orchestrator, and of which no version is in memory here: from the store,
- * where the first run of the version put its document. */
+/* Loads the agent of a remote attempt from the store if its version is not in memory. The first run of a version
+ * writes its document to the store. */
 #include "fanout_priv.h"
 
 #include "base/log.h"

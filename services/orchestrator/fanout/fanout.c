@@ -111,7 +111,7 @@ static bool fanout_read_message(struct peer *peer, const uint8_t *bytes, size_t 
     return message != NULL;
 }
 
-/* It may have been the end of an attempt, so nothing of a remote peer holds any more. */
+/* The message may have been the end of an attempt, so the session with a remote peer begins anew. */
 static void fanout_unreadable(struct peer *peer, size_t size)
 {
     char name[64];

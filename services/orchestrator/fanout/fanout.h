@@ -79,7 +79,7 @@ struct dispatch_owner {
 };
 struct dispatch {
     const struct dispatch_owner *owner;
-    const char *tenant;            /* whose run it is; may be NULL */
+    const char *tenant;            /* the tenant of the run; may be NULL */
     const char *client;            /* the client that asked for it; may be NULL */
     bool lost;                     /* once it ended: its worker failed, or could not begin it */
     const Renga__V1__Usage *spent; /* for `ended` without a response: the usage all the same; NULL: no usage */

@@ -31,24 +31,24 @@ struct remote_attempt {
     struct peer *owner;
     uint64_t number;
     bool cancelled, in_start, ended;
-    bool orphan;         /* nobody waits for it any more: its owner failed */
+    bool orphan;         /* its owner has failed: the result is dropped */
     struct agent *agent; /* held; NULL: it is on its way from the store (document.c) */
     struct remote_attempt *next, *previous, *next_waiting;
     struct task task;
 };
 
 struct peer {
-    struct fanout_endpoint *endpoint;   /* whose peer it is */
+    struct fanout_endpoint *endpoint;   /* the loop that has this peer */
     unsigned index;                     /* of its loop, or its place among those that are remote */
-    struct remote_peer *remote;         /* NULL: it is of this process, or nobody's place */
-    struct mail_connection *connection; /* NULL: nothing was ever written to it */
-    bool wrote_since_beat;              /* we have written to it since the last beat */
+    struct remote_peer *remote;         /* NULL: a loop of this process, or a free place */
+    struct mail_connection *connection; /* NULL: no message was written to it yet */
+    bool wrote_since_beat;              /* we have written to it since the last heartbeat */
 
     /* As a worker. */
     unsigned asked;        /* attempts that it asked for and has not got */
     unsigned dispatched;   /* ours that it has */
-    unsigned missed_beats; /* beats since anything came from it */
-    unsigned barred;       /* beats until it may be given anything */
+    unsigned missed_beats; /* heartbeats since its last message */
+    unsigned barred;       /* heartbeats until it may be given an attempt */
 
     /* As an owner. */
     bool neighbour;           /* we ask it for work */
@@ -70,15 +70,15 @@ struct fanout_endpoint {
     unsigned offered;                         /* that a neighbour may fill */
     struct timer beat;
     int64_t waiting_reported;     /* bytes on its connections, as metrics have it */
-    struct remote_attempt *spare; /* whose arena the next message is read into */
+    struct remote_attempt *spare; /* its arena receives the next message */
 
     /* Other orchestrators (remote_peer.c). */
-    struct membership *membership; /* NULL: it shares with none */
+    struct membership *membership; /* NULL: a single orchestrator */
     char self[ID_MAX];             /* as they know this orchestrator */
     unsigned remote_offered;       /* slots that they may fill */
     unsigned remote_share;         /* slots for each that is in session */
     uint32_t sessions;             /* begun with any of them */
-    int64_t seen_ns;               /* when it last went round, by a datagram or the beat */
+    int64_t seen_ns;               /* time of its last turn, by a datagram or the heartbeat */
     struct route *routes;
     unsigned route_count;
     unsigned unequal; /* members that listen, and take datagrams of another size or version than we */
@@ -105,23 +105,24 @@ struct fanout {
 
 /* fanout.c */
 void fanout_endpoint_note(struct fanout_endpoint *endpoint, enum fanout_metric what, int64_t n);
-void fanout_endpoint_wake(struct fanout_endpoint *endpoint); /* an attempt is dispatched or remote: the beat goes */
-/* Writes a message to a peer; false where it is larger than may be, or there is no way to it. */
+/* Starts the heartbeat: an attempt is dispatched or remote. */
+void fanout_endpoint_wake(struct fanout_endpoint *endpoint);
+/* Writes a message to a peer; false if it is larger than the limit, or the peer has no connection. */
 bool peer_write(struct peer *peer, FanoutMessage *message);
-void peer_read(struct peer *peer, struct mail *mail); /* what is left of it: messages */
+void peer_read(struct peer *peer, struct mail *mail); /* the messages behind the header */
 
 /* remote_peer.c */
 bool fanout_listener_open(struct fanout *fanout, struct status *st);
 void fanout_listener_close(struct fanout *fanout);
 bool fanout_listener_attend(struct fanout_endpoint *endpoint);
 void fanout_listener_renew(struct fanout *fanout);        /* its certificate */
-void remote_peer_open(struct fanout_endpoint *endpoint);  /* its places and inbox; where the fan-out listens */
+void remote_peer_open(struct fanout_endpoint *endpoint);  /* its places and inbox, if the fan-out listens */
 void remote_peer_close(struct fanout_endpoint *endpoint); /* from inside its loop */
 void remote_peer_abandon(struct fanout_endpoint *endpoint);
 void remote_peer_free(struct fanout_endpoint *endpoint);
 bool remote_peer_is_open(const struct peer *peer);
-void remote_peer_broken(struct peer *peer);                    /* it has written what cannot be read */
-void remote_peer_look(struct fanout_endpoint *endpoint);       /* at each beat */
+void remote_peer_broken(struct peer *peer);                    /* its datagram cannot be read */
+void remote_peer_look(struct fanout_endpoint *endpoint);       /* at each heartbeat */
 const char *peer_name(const struct peer *peer, char name[64]); /* for logs: "loop 2", "orchestrator o_…" */
 
 /* owner.c */
@@ -130,17 +131,17 @@ void owner_take_over(struct peer *worker, const char *why); /* all that it has o
 
 /* document.c: the agent comes, or not (NULL), in the loop, never from within. */
 void document_ask(struct remote_attempt *remote_attempt, const char *version);
-void documents_drop(struct fanout_endpoint *endpoint); /* nobody waits for them any more; from inside its loop */
+void documents_drop(struct fanout_endpoint *endpoint); /* cancels the requests for them; from inside its loop */
 
 /* worker.c */
 struct remote_attempt *remote_attempt_create(void);
 void remote_attempt_destroy(struct remote_attempt **remote_attempt);
-/* True where the spare of the endpoint is at work now. */
+/* True if the message started an attempt in endpoint->spare. */
 bool worker_received(struct peer *owner, const FanoutMessage *message);
 void worker_agent_came(struct remote_attempt *remote_attempt, struct agent *agent,
                        const struct status *st); /* borrowed */
 void worker_abandon(struct peer *owner);         /* its attempts are cancelled, and it hears no more of them */
-/* Of what it was offered, what counts: no more than its share, which may have been larger when it was offered. */
+/* The slots that count of those offered to it: at most its share, which may have shrunk since the offer. */
 unsigned worker_offered(const struct peer *owner);
 unsigned worker_slots(struct peer *owner); /* to be asked for with the message that goes to it now */
 void worker_unoffer(struct peer *owner, unsigned slots);

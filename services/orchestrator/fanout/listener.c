@@ -1,5 +1,5 @@
-/* The listener at which datagrams of other orchestrators arrive. The first loop reads them and passes each on to the
- * loop that it is for; what does not show our token is a stranger's, and goes no further. */
+/* The listener at which datagrams of other orchestrators arrive. The first loop reads them and passes each to its
+ * loop. A datagram without our token is dropped. */
 #include "remote_peer.h"
 
 #include "base/log.h"
@@ -21,7 +21,7 @@ struct fanout_listener {
 /* ---- datagrams -----------------------------------------------------------------------------------------------------
  */
 
-/* In a time that tells nothing of the token. */
+/* Compares in constant time, so that the time does not reveal the token. */
 static bool shows_token(const struct datagram_header *header, const struct fanout_listener *listener)
 {
     unsigned differs = 0;
@@ -133,7 +133,7 @@ void inbox_close(struct fanout_endpoint *endpoint)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-/* What the others dial: where we listen, with the host by which they know us if we listen at all of them. */
+/* The address that other orchestrators dial: our listening address. A wildcard host is replaced by our own host. */
 static bool name_address(struct fanout_listener *listener, const struct fanout_options *options, struct status *st)
 {
     const char *listen = options->listen, *host = strstr(listen, "://"), *colon = strrchr(listen, ':');

@@ -1,6 +1,6 @@
 /* A datagram is a header and then messages, each behind its size of four bytes. PUSH and PULL keep the order of a
- * connection, and their sockets have descriptors that tell when there is something to take or room to send: so all is
- * done by the loop itself, and nng's threads call nothing of ours. Nng is given no buffer: while the other end has not
+ * connection, and their sockets have descriptors that tell when a datagram has arrived or can be sent. So the loop
+ * does all the work, and nng's threads never call our code. Nng is given no buffer: while the other end has not
  * taken the last datagram, the next one grows here, and the busier both are the more messages share one. */
 #include "mailbox.h"
 
@@ -176,7 +176,8 @@ void mailbox_leave(struct mailbox **mailbox)
 
 /* ---- the end that writes ----------------------------------------------------------------------------------------- */
 
-/* Of connections that could not be opened, by their loops: as none is closed, the next one takes it. */
+/* Sockets of connections that could not be opened, by loop. Sockets are never closed, so the next connection reuses
+ * one. */
 static atomic_uint spare_sockets[LOOPS_MAX];
 
 static int take_socket(struct mail_connection *connection)

@@ -7,8 +7,8 @@
 #include <nng/nng.h>
 #include <nng/supplemental/tls/tls.h>
 
-/* From its files, for a mailbox or a connection there; NULL where the address is not one of TLS. It is kept for good: a
- * few certificates more with each that is replaced. Errors: INVALID_ARGUMENT, UNAVAILABLE, with the file. */
+/* From its files, for a mailbox or a connection there; NULL if the address is not one of TLS. It is never freed: each
+ * renewal adds a few certificates in memory. Errors: INVALID_ARGUMENT, UNAVAILABLE, with the file. */
 bool mail_tls_read(const char *address, const struct mail_tls *tls, nng_tls_mode mode, nng_tls_config **config,
                    struct status *st);
 

@@ -146,7 +146,7 @@ void remote_peer_received(struct fanout_endpoint *endpoint, const struct datagra
     check_own_standstill(endpoint); /* before a datagram is read that may be as old as that */
     struct peer *peer = endpoint->joined ? remote_peer_find(endpoint, header->member, header->from) : NULL;
     struct remote_peer *remote = peer ? peer->remote : NULL;
-    if (!remote || header->mine < remote->theirs) /* whom we do not know yet will say it again */
+    if (!remote || header->mine < remote->theirs) /* an unknown peer will send it again */
         return;
     if (header->mine > remote->theirs)
         they_began_anew(peer, header->mine);

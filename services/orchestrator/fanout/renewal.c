@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-#define LOOK_BEATS 4 /* beats between two looks */
+#define LOOK_BEATS 4 /* heartbeats between two checks */
 
 struct renewal {
     struct rpc_tls_files *listener, *connections; /* NULL: never read yet, or not over TLS */
     unsigned rest;
 };
 
-/* Reads what was never read, or has changed; true where there is something new. */
+/* Reads files that are new or have changed; true if the certificates changed. */
 static bool is_new(struct rpc_tls_files **files, const struct mail_tls *tls)
 {
     struct status st = {0};
@@ -24,7 +24,7 @@ static bool is_new(struct rpc_tls_files **files, const struct mail_tls *tls)
     if (!tls || !tls->certificate || !tls->key || !tls->authorities)
         return false;
     *files = rpc_tls_files_open(&(struct rpc_tls){tls->certificate, tls->key, tls->authorities, true}, &st);
-    return *files != NULL; /* else whoever opens a connection says why */
+    return *files != NULL; /* opening a connection reports the error */
 }
 
 static void renew_connections(struct fanout_endpoint *endpoint)

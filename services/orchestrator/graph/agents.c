@@ -224,7 +224,7 @@ static void look_at_shipped(const struct agents *agents, struct findings *findin
     }
 }
 
-/* A folder of prompts whose agent is not there has perhaps the wrong name. */
+/* A folder of prompts without an agent may have the wrong name. */
 static void look_at_prompts(struct findings *findings, const char *folder)
 {
     const struct dirent *entry;

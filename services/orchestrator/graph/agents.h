@@ -36,7 +36,7 @@ struct agent {
     size_t bundle_size;
 
     /* Private to the room. */
-    bool lenient; /* prompts of values may name what the node does not have: filling one fails */
+    bool lenient; /* a prompt of a value may use an unknown name: filling it fails */
     const struct prompt *prompts;
     size_t prompt_count;
     struct arena arena;
@@ -64,7 +64,7 @@ struct shipped_file; /* shipped.h */
 struct agents *agents_create(const struct shipped_file *shipped, const char *const *folders, size_t count,
                              const char *prompts, struct status *st);
 void agents_destroy(struct agents **agents);
-/* Reads everything again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
+/* Reads all agents again (SIGHUP). A faulty document leaves the agent as it was. Any thread. */
 void agents_reload(struct agents *agents);
 
 /* The current version of a name, or the version of a hash that is in memory; held. NULL with NOT_FOUND that suggests

@@ -23,11 +23,11 @@ bool prompt_add(struct agent *agent, const struct prompt_source *source, const c
  * NULL if it is faulty, with its faults in `problems`. */
 struct agent *agent_of_text(struct agent *agent, const char *text, size_t size, const char *folder,
                             struct problems *problems);
-/* Where an agent stands, with path/graph.json and path/prompts/, and the prompts of added/NAME/. */
+/* The files of an agent: path/graph.json, path/prompts/, and the prompts of added/NAME/. */
 struct agent_place {
     const char *path;                   /* NULL: it is in the table (shipped.h) */
     const struct shipped_file *shipped; /* may be NULL with a path */
-    const char *name, *added;           /* added: NULL without such prompts */
+    const char *name, *added;           /* added: NULL without added prompts */
     bool is_loaded;
 };
 /* A faulty prompt of added/NAME/ refuses an agent that is loaded. Another agent is read without the prompts that cannot

@@ -1,5 +1,5 @@
 /* The names in braces that prompts have: each must be an input of its node, or another name that its node's prompts
- * know. Checked for kinds whose prompts know nothing else. */
+ * know. Checked for kinds whose prompts accept no other names. */
 #include "reading.h"
 
 #include "base/nearest.h"
@@ -53,7 +53,7 @@ static bool prompt_check_one(struct reading *in, struct prompt_reading *prompt, 
                  text->language, text->name, prompt->unknown, prompt->node->name, nearest_hint(&nearest).text);
 }
 
-/* A run that chooses a faulty prompt of a value fails; other runs of a lenient agent are none the worse for it. */
+/* A run that chooses a faulty prompt of a value fails; other runs of a lenient agent are not affected. */
 static bool prompt_may_be_faulty(const struct reading *in, const struct prompt *prompt, const char *name)
 {
     return in->agent->lenient && strcmp(prompt->name, name) != 0;

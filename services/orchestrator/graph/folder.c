@@ -125,7 +125,7 @@ static bool folder_add_language(struct agent *agent, const struct place *place, 
     return list(&folder, add_or_skip_prompt, agent);
 }
 
-/* The prompts of added/NAME/LANGUAGE/; there may be none. */
+/* The prompts of added/NAME/LANGUAGE/; the folder may be missing. */
 static bool add_prompts_beside(struct agent *agent, const struct agent_place *from, bool lenient,
                                struct problems *problems)
 {

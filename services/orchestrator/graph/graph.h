@@ -37,7 +37,7 @@
 
 #define GRAPH_FIELDS_MAX 1000
 #define GRAPH_NODES_MAX  1000
-#define GRAPH_NAME_MAX   64 /* bytes, of everything that has a name */
+#define GRAPH_NAME_MAX   64 /* bytes of a name */
 
 struct node_kind;
 struct json_schema;
@@ -91,7 +91,7 @@ struct node {
     struct node_retry retry;
     int64_t timeout_ms, idle_timeout_ms; /* 0: no timeout */
     unsigned visits_max;                 /* 0: no limit */
-    const struct field *template_of;     /* an input whose value chooses among its prompts; NULL: none */
+    const struct field *template_of;     /* the input that selects the prompt; NULL: fixed */
     const struct edge *visits_then;      /* its targets beyond them; NULL: the run fails */
     int64_t cache_ttl_ms;                /* 0: no cache */
     int line;                            /* of the document */
@@ -133,7 +133,7 @@ struct graph {
     bool is_logged;              /* the document has "log": its nodes are logged at INFO */
     const struct field **logged; /* shown in the line of each node */
     size_t logged_count;
-    const struct graph_near *near; /* fields whose nearness to a limit is logged */
+    const struct graph_near *near; /* fields that are logged when they come near a limit */
     size_t near_count;
     const struct field *playbook; /* of an agent with the option "playbook": the lessons that {playbook} stands for */
     const char *document_json;    /* as it was read, without comments */

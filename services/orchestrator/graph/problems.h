@@ -16,7 +16,7 @@ struct problems {
 struct problems *problems_create(void);
 void problems_destroy(struct problems **problems);
 
-/* Everything is copied; a problem that is there already is dropped, and so is one beyond PROBLEMS_MAX. */
+/* Copies the problem; a problem that is there already is dropped, and so is one beyond PROBLEMS_MAX. */
 void problems_add(struct problems *problems, const struct agent_problem *problem);
 
 /* A line each, with the agent's folder. */

@@ -1,8 +1,8 @@
 /* The option "playbook" of an agent: {"dataset": "helpdesk", "query": "question", "top_k": 8}. A node of the kind
  * `playbook` goes before the start, and writes two fields:
  *
- *     playbook_text    the lessons that fit, fenced; "" where none does: what {playbook} stands for in every prompt
- *     playbook_used    {"dataset", "revision", "bullet_ids"} for feedback; the ids are empty where none fits */
+ *     playbook_text    the lessons that fit, fenced; "" if no lesson fits. The value of {playbook} in every prompt
+ *     playbook_used    {"dataset", "revision", "bullet_ids"} for feedback; the ids are empty if no lesson fits */
 #include "reading.h"
 
 #include "nodes/dataset.h"
@@ -17,7 +17,7 @@
 #define TOP_K_MAX   100
 #define LESSONS_MAX 32768 /* bytes: they stand in every prompt that names them */
 
-/* Outlasts the restart of a tool-runner, and costs a run less than 2 s where it stays away. */
+/* The retries outlast a restart of the tool-runner. If it stays unreachable, they cost a run less than 2 s. */
 #define RECALL_RETRY                                                                                                   \
     {                                                                                                                  \
         .attempts = 4, .base_ms = 250, .max_ms = 1000, .codes = 1U << UNAVAILABLE                                      \

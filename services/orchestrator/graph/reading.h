@@ -34,7 +34,7 @@ struct draft {
     /* read_playbook.c: the option "playbook". */
     const char *playbook_dataset, *playbook_query;
     unsigned playbook_top_k;
-    cJSON *playbook_node; /* the node that searches, as if it stood in the document; NULL: none */
+    cJSON *playbook_node; /* the node `playbook`, as if it stood in the document; NULL: not used */
 };
 
 struct reading {
@@ -122,7 +122,7 @@ bool nodes_list_read(struct reading *in, const struct draft *draft, const cJSON 
 bool edges_read(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item);
 
 /* read_playbook.c: the option "playbook" of the agent's own graph. It adds PLAYBOOK_FIELDS fields and a node that goes
- * before the start. Without the option, nothing is added. */
+ * before the start. Without the option, the graph stays unchanged. */
 #define PLAYBOOK_FIELDS 2
 bool playbook_is_told(const struct draft *draft);
 bool playbook_add_fields(struct reading *in, struct draft *draft, size_t index);
@@ -136,7 +136,7 @@ bool log_read(struct reading *in, struct draft *draft);
 bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
 const char *prompt_find(const struct agent *agent, const char *language, const char *name);
 
-/* check_prompts.c: what prompts name stands among the node's inputs. */
+/* check_prompts.c: each name in a prompt is an input of its node. */
 bool prompts_check(struct reading *in, const struct node *node, const cJSON *item);
 
 /* check_ways.c: reached nodes, cycles, joins. */

@@ -10,7 +10,7 @@
 #define DRAWN_LETTERS 8  /* 40 bits */
 #define SALT_LETTERS  4
 
-/* Crockford's: in the order of their bytes, and none looks like another. */
+/* Crockford's: in the order of their bytes, without letters that look alike. */
 static const char LETTERS[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 static const char DIGITS[] = "0123456789abcdef";

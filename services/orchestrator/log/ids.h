@@ -1,5 +1,5 @@
-/* The names that the orchestrator gives: short, of a-z and 0-9, and derived from what they name wherever that can be,
- * so that they need not be kept. */
+/* The names that the orchestrator gives: short, of a-z and 0-9, and derived from the named object if possible, so
+ * that they need not be stored. */
 #ifndef RENGA_ORCHESTRATOR_IDS_H
 #define RENGA_ORCHESTRATOR_IDS_H
 
@@ -22,13 +22,13 @@ uint64_t id_of_place(const char *tenant, const char *thread);
  * from it alone. */
 void id_make_run(char id[ID_MAX], int64_t wall_ms, uint64_t place);
 bool id_run_place(const char *id, uint32_t *place);
-int64_t id_run_time(const char *id); /* Unix time in milliseconds; 0 where it is no run's */
+int64_t id_run_time(const char *id); /* Unix time in milliseconds; 0 if the id is not that of a run */
 
 /* Of a checkpoint: four letters of the thread, then the number of the record. */
 void id_make_checkpoint(char id[ID_MAX], uint64_t place, uint64_t number);
 bool id_checkpoint_number(const char *id, uint64_t place, uint64_t *number);
 
-/* The version of an agent, SHA-256 in hexadecimal, is half as long in a row; one that is none stays as it is. */
+/* The version of an agent, SHA-256 in hexadecimal, is half as long in a row; any other text stays as it is. */
 #define ID_VERSION_BYTES 32
 #define ID_VERSION_MAX   72 /* bytes, the NUL included */
 size_t id_pack_version(const char *version, char packed[ID_VERSION_MAX]);

@@ -15,7 +15,7 @@
  *      R tenant 0 run                  RunRow; ids of runs begin with their time, so that these stand by age
  *      Q tenant 0 request              RequestRow
  *      q tenant 0 thread 0 request     when it was made, big-endian: the requests that are deleted with the thread
- *      O time tenant 0 request         a request whose thread is gone, and when its row is deleted (time big-endian)
+ *      O time tenant 0 request         a request of a deleted thread; its row is deleted at that time (big-endian)
  *      E time tenant 0 thread          a run of the thread was paused before or after a node, and may be so until then
  *      Z tenant 0 thread               there while the thread is being erased
  *      C tenant 0 place                a result of a node that may be used again (CachedResult)

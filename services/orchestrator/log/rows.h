@@ -32,7 +32,7 @@ bool row_read_run_name(const struct store_row *row, char run_id[ID_MAX], char ve
 #define ROW_NAME_MAX 224 /* bytes, the NUL included */
 const char *row_name(struct store_bytes key, char name[ROW_NAME_MAX]);
 
-/* row_check.c: whether a message follows the rules of its readers; `what` then names the problem. */
+/* row_check.c: true if a message follows the rules of its readers; else `what` names the problem. */
 #define ROW_WRONG_MAX 160 /* bytes, the NUL included */
 bool row_check(const ProtobufCMessage *message, char what[ROW_WRONG_MAX]);
 

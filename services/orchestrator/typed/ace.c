@@ -1,4 +1,4 @@
-/* The service AceGenerator: a task, or what is learnt from it, becomes a run of an agent. */
+/* The service AceGenerator: runs an agent for each task and for each step of learning from it. */
 #include "ace.h"
 
 #include "base/log.h"

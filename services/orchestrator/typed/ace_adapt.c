@@ -67,7 +67,7 @@ static char *adapt_input(const Renga__V1__AdaptRequest *request, struct arena *a
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Wilson score interval. Without a judged sample nothing is known. */
+/* Wilson score interval. Without a judged sample the interval is unknown. */
 static void adapt_interval(Renga__V1__AdaptResult *result)
 {
     double n = result->judged, z = NORMAL_95;

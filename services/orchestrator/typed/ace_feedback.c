@@ -50,7 +50,7 @@ static void feedback_stopped(struct agent_run *run, const Renga__V1__Run *messag
         call->reply(&response, run->call);
 }
 
-/* ---- what the run did -------------------------------------------------------------------------------------------- */
+/* ---- the trajectory of the run ----------------------------------------------------------------------------------- */
 
 struct feedback_facts {
     const cJSON *ids;

@@ -59,7 +59,7 @@ static void generate_answer(struct generate_call *call, Renga__V1__Trajectory *t
         rpc_fail_with(call->run.call, RESOURCE_EXHAUSTED, "no memory for the answer");
 }
 
-/* The trajectory of a run that recorded none. */
+/* The trajectory of a run without a recorded one. */
 static Renga__V1__Trajectory *generate_failure(struct generate_call *call, enum status_code code, const char *text)
 {
     struct arena *arena = rpc_call_arena(call->run.call);

@@ -1,4 +1,4 @@
-/* AceGenerator.Reflect: a trajectory and what is known of its answer become a run of the agent "ace_reflector". */
+/* AceGenerator.Reflect: a trajectory and the known facts of its answer become a run of the agent "ace_reflector". */
 #include "ace.h"
 
 #include "base/text.h"

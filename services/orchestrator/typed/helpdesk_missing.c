@@ -1,4 +1,4 @@
-/* Says of a result whether it answers, what it does not answer, and which of its parts the review did not take. */
+/* States of a result: whether it answers, the parts without an answer, and the parts that the review rejected. */
 #include "helpdesk.h"
 
 #include "base/text.h"
@@ -61,7 +61,7 @@ static bool quote_nearest(Renga__V1__NotFound *missing, struct arena *arena)
     return true;
 }
 
-/* ---- what was looked for in vain --------------------------------------------------------------------------------- */
+/* ---- searches without a result ----------------------------------------------------------------------------------- */
 
 static bool tell_missing(Renga__V1__AgentResult *result, struct arena *arena)
 {

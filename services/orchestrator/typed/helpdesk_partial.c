@@ -1,5 +1,5 @@
-/* The result of a run that its budget stopped before the answer, or in which nobody could write it. The output may lack
- * the subtasks, so their results are taken from the run's events. The answers that were found become the answer. */
+/* The result of a run that its budget stopped before the answer, or in which no model could write it. The output may
+ * lack the subtasks, so their results are taken from the run's events. Their answers become the answer. */
 #include "helpdesk.h"
 
 #include "base/buffer.h"

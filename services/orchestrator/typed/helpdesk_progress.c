@@ -168,7 +168,7 @@ static void subtask_ended(struct helpdesk_call *call, const Renga__V1__RunEvent 
 static void node_failed(struct helpdesk_call *call, const Renga__V1__RunEvent *from, size_t number)
 {
     struct subtask_note *note = &call->subtasks[number];
-    if (note->status_code) /* the first one is told, and not that of what stands in */
+    if (note->status_code) /* only the first degradation is reported, not that of its fallback */
         return;
     note->status_code = from->node_failed->status_code;
     note->message = helpdesk_progress_keep_text(call, from->node_failed->message);

@@ -115,7 +115,7 @@ static void cut_tools(Renga__V1__AgentResult *result)
     }
 }
 
-/* The answer, and behind it the parts that nothing answers. */
+/* The answer, followed by the parts without an answer. */
 static bool helpdesk_result_read_answer(const cJSON *output, Renga__V1__AgentResult *result, struct arena *arena)
 {
     const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(output, "last_answer"));
