@@ -29,7 +29,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PRESETS = ["release", "asan", "tsan"]
 # TSan looks at what threads do to each other. A program that can start none is left out by itself (starts_threads), and these
 # are, because more of the same makes no difference to it: which bytes a client sends, how large or damaged a kept row is.
-LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|door_sdk|search_providers|"
+LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|openai_http_sdk|search_providers|"
                     "orchestrator_run_(large|damaged)_test|ace_world"}
 STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of these is called by a program that has threads
 PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)

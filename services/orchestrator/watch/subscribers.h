@@ -35,7 +35,8 @@ struct subscription {
     /* The watcher's side. */
     struct watcher *watcher; /* NULL: it has left */
     bool paused, over, refused, has_packet;
-    struct request request; /* on which it came */
+    struct request request;         /* on which it came */
+    _Alignas(16) char storage[384]; /* the first block of `arena`: the request fits, so most need no other */
     struct arena arena;
     struct packet delivered;
     struct work coming, acknowledged, leaving, gone;

@@ -160,7 +160,7 @@ static void subscription_refused(struct request *request)
 void runner_watch(struct runner *runner, struct watcher *watcher)
 {
     struct subscription *subscription = xnonnull(calloc(1, sizeof *subscription));
-    arena_init(&subscription->arena, NULL, 0, EVENT_MEMORY_MAX);
+    arena_init(&subscription->arena, subscription->storage, sizeof subscription->storage, EVENT_MEMORY_MAX);
     subscription->watcher = watcher;
     subscription->coming.run = packet_came;
     subscription->acknowledged.run = packet_taken;
