@@ -1,6 +1,7 @@
 /* Authentication: keys, and the requests that are refused before their body is read. */
 #include "edge_priv.h"
 
+#include "assets.h"
 #include "base/budget.h"
 #include "errors.h"
 #include "origin.h"
@@ -40,12 +41,11 @@ static bool access_key_in_url(const char *query, struct status *st)
 /* Paths that need no key: the console's files, and signing in. */
 static bool access_is_public(const char *path, size_t length)
 {
-    static const char *const public[] = {"/",        "/v1/session",  "/openapi.json",
-                                         "/healthz", "/favicon.ico", "/index.html"};
+    static const char *const public[] = {"/v1/session", "/openapi.json", "/healthz", "/favicon.ico", "/index.html"};
     for (size_t i = 0; i < sizeof public / sizeof public[0]; i++)
         if (strlen(public[i]) == length && memcmp(public[i], path, length) == 0)
             return true;
-    return length > 8 && memcmp(path, "/assets/", 8) == 0;
+    return assets_is_page(path, length) || (length > 8 && memcmp(path, "/assets/", 8) == 0);
 }
 
 const struct rpc_principal *edge_principal(const struct edge *edge, const struct http_request *request,

@@ -116,9 +116,21 @@ void assets_destroy(struct assets **assets_pointer)
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
+bool assets_is_page(const char *path, size_t length)
+{
+    static const char *const pages[] = {"/ask",    "/interview", "/research",  "/runs",
+                                        "/agents", "/models",    "/playbooks", "/documents"};
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        size_t own = strlen(pages[i]);
+        if (length >= own && memcmp(path, pages[i], own) == 0 && (length == own || path[own] == '/'))
+            return true;
+    }
+    return length == 1;
+}
+
 static const struct asset *asset_at(const struct assets *assets, const char *path, size_t length)
 {
-    if (length == 1)
+    if (assets_is_page(path, length))
         return asset_at(assets, INDEX, strlen(INDEX));
     for (size_t i = 0; i < assets->count; i++)
         if (strlen(assets->list[i].file->path) == length && memcmp(assets->list[i].file->path, path, length) == 0)
@@ -128,7 +140,7 @@ static const struct asset *asset_at(const struct assets *assets, const char *pat
 
 bool assets_has(const struct assets *assets, const char *path, size_t length)
 {
-    return length == 1 || asset_at(assets, path, length);
+    return assets_is_page(path, length) || asset_at(assets, path, length);
 }
 
 /* Whether a list of a header has the word, and not with q=0. */

@@ -21,9 +21,11 @@ extern const struct asset_file asset_files[]; /* ends with a row without a path 
 struct assets *assets_create(void);
 void assets_destroy(struct assets **assets);
 
-/* Whether there is a file at the path, of `length` bytes; "/" is index.html. */
+/* Whether the path, of `length` bytes, is that of a page: "/", "/runs" and all below it. The page reads the rest. */
+bool assets_is_page(const char *path, size_t length);
+/* Whether there is a file at the path, of `length` bytes; "/" and the paths of pages, "/runs/ID", are index.html. */
 bool assets_has(const struct assets *assets, const char *path, size_t length);
-/* Answers GET and HEAD of a path that assets_has; or, without a console in this build, of "/". */
+/* Answers GET and HEAD of a path that assets_has; or, without a console in this build, of a page. */
 void assets_reply(const struct edge *edge, const struct assets *assets, struct http_request *request);
 
 /* Ends the request with `bytes`, which live for ever and of which `packed` is the gzip form or NULL: 304 if the

@@ -33,16 +33,16 @@ export async function errorOf(response) {
   return new ApiError(response.status, body, response.headers.get('retry-after'))
 }
 
-// Fields of a request as a query: lists repeat, objects are a.b=value, and empty values are left out.
-export function query(fields, prefix = '') {
+// Fields of a request as a query: lists repeat, maps are a[b]=value, and empty values are left out.
+export function query(fields) {
   const parts = []
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (value === undefined || value === null || value === '') continue
-    if (Array.isArray(value)) parts.push(...value.map(one => `${prefix}${name}=${encodeURIComponent(one)}`))
-    else if (typeof value === 'object') parts.push(query(value, `${prefix}${name}.`))
-    else parts.push(`${prefix}${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    if (Array.isArray(value)) parts.push(...value.map(one => [name, one]))
+    else if (typeof value === 'object') parts.push(...Object.entries(value).map(([key, one]) => [`${name}[${key}]`, one]))
+    else parts.push([name, value])
   }
-  return parts.filter(Boolean).join('&')
+  return parts.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
 }
 
 export const withQuery = (path, fields) => {

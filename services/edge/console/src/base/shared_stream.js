@@ -7,6 +7,7 @@ import { readStream } from './sse.js'
 const HEARTBEAT_MS = 5000
 const FORGET_MS = 16000
 const JOIN_MS = 40
+const AGAIN_MS = 1000
 
 export const link = signal('idle') // idle, open, lost
 const tab = crypto.randomUUID()
@@ -88,8 +89,8 @@ function connect() {
   reading = stop
   readStream(() => {
     const runs = [...cursor.keys()]
-    const after = Object.fromEntries([...cursor].filter(([, last]) => last > 0))
-    return { path: '/v1/events:watch?' + query({ runs: runs.join(','), after }), resumes: false }
+    const after = Object.fromEntries([...cursor].filter(([, last]) => last > 0).map(([runId, last]) => ['after.' + runId, last]))
+    return { path: '/v1/events:watch?' + query({ runs: runs.join(','), ...after }), resumes: false }
   }, {
     signal: stop.signal,
     onLink: setLink,
@@ -97,6 +98,10 @@ function connect() {
       if (stop.signal.aborted) return
       const runId = message.data?.runId
       if (!runId) return
+      if (message.event === 'error' && message.data.error?.status === 'UNAVAILABLE') { // its orchestrator: the others go on
+        setTimeout(() => reading === stop && reconnectSoon(), AGAIN_MS)
+        return
+      }
       const id = number(message.data.eventId)
       if (message.event === 'message' && id > (cursor.get(runId) ?? 0)) cursor.set(runId, id)
       deliver(runId, message)
@@ -106,7 +111,7 @@ function connect() {
     if (reading !== stop) return
     reading = null
     setLink(error ? 'lost' : 'idle')
-    if (!stop.signal.aborted) setTimeout(() => leading && !reading && runsWanted().size && reconnectSoon(), error ? 5000 : 1000)
+    if (!stop.signal.aborted) setTimeout(() => leading && !reading && runsWanted().size && reconnectSoon(), error ? 5 * AGAIN_MS : AGAIN_MS)
   })
 }
 

@@ -3,6 +3,7 @@ import { errorOf } from './api.js'
 
 const SILENCE_MS = 45000
 const BACKOFF_MS = [500, 30000]
+const WORK_MS = 24
 
 // Feeds text in pieces and tells each block as {event, id, data}. A piece may end anywhere, also between \r and \n.
 export function blockParser(onBlock) {
@@ -61,7 +62,7 @@ const gaveUp = status => [400, 401, 403, 404, 409, 412, 415, 422, 499].includes(
 async function readBody(response, signal, onBlock) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   const parse = blockParser(onBlock)
-  let silence
+  let silence, rested = performance.now()
   const heard = () => {
     clearTimeout(silence)
     silence = setTimeout(() => reader.cancel('silent'), SILENCE_MS)
@@ -72,6 +73,10 @@ async function readBody(response, signal, onBlock) {
       const { value, done } = await reader.read()
       if (done || signal.aborted) return
       parse(value)
+      if (performance.now() - rested > WORK_MS) { // the page draws and takes keys between pieces of a long history
+        await new Promise(later => setTimeout(later))
+        rested = performance.now()
+      }
     }
   } finally {
     clearTimeout(silence)

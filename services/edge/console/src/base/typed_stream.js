@@ -31,6 +31,9 @@ export function addCall(kind, runId, path, body) {
   rememberRequest(kind, runId, [...(requestOf(kind, runId) ?? []), { path, body }])
 }
 
+const REFUSED = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED', 'PERMISSION_DENIED']
+const forgetCall = (kind, runId, number) => rememberRequest(kind, runId, (requestOf(kind, runId) ?? []).slice(0, number))
+
 // The events of the calls of a run, in order, each once. reduce(state, data) gives the next state.
 export function useTyped(kind, runId, { initial, reduce, turn = 0 }) {
   const [held, setHeld] = useState({ state: initial, error: null, done: false, link: 'idle', known: true })
@@ -69,7 +72,10 @@ export function useTyped(kind, runId, { initial, reduce, turn = 0 }) {
           },
         }))
         if (stop.signal.aborted) return
-        if (outcome.error) return show({ error: outcome.error, done: true })
+        if (outcome.error) {
+          if (number && REFUSED.includes(outcome.error.status)) forgetCall(kind, runId, number) // the wait is still there, or another answer came first
+          return show({ error: outcome.error, done: true })
+        }
         if (number === calls.length - 1) show({ done: true, link: 'idle' })
       }
       touch(runId)

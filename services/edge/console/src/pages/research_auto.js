@@ -91,7 +91,7 @@ export function AutoRun({ runId }) {
     ${link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.lost')}<//>`}
     <${ErrorNote} error=${lost} onAgain=${again} /><${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />
     ${waiting && html`<${Decide} key=${waiting.interruptId} runId=${runId} plan=${state.plan} waiting=${waiting} onDecided=${decided} />`}
-    ${!known && run && html`<${Note} icon="runs">${t('auto.elsewhere')} <a href=${'/runs/' + seg(runId)}>${t('to_run')}</a><//>`}
+    ${(!known || (done && bare(result?.outcome?.state) === 'WAITING' && run && bare(run.state) !== 'WAITING')) && run && html`<${Note} icon="runs">${t('auto.elsewhere')} <a href=${'/runs/' + seg(runId)}>${t('to_run')}</a><//>`}
     ${known && !state.log.length && !result && !error && html`<${Card}><${Loading} /><//>`}
     <div class="columns"><div>
       ${state.draft ? html`<${Card} title=${t(ended ? 'research.report' : 'research.draft')}>

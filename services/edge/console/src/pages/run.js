@@ -26,13 +26,14 @@ function useRun(runId) {
   const [, draw] = useState(0)
   if (model.current?.runId !== runId) model.current = Object.assign(new RunModel(), { runId })
   useEffect(() => {
-    let stopWatch = null, gone = false, again = null
+    let stopWatch = null, gone = false, again = null, lastEvent = 0
     const load = async () => {
       try {
         const { run } = await get('/v1/runs/' + seg(runId))
         if (gone) return
         setHeld({ run, error: null })
-        watch()
+        lastEvent = Number(run.lastEventId)
+        if (!ENDED.includes(bare(run.state)) || model.current.last < lastEvent) watch()
       } catch (error) {
         if (gone) return
         setHeld(before => ({ ...before, error }))
@@ -42,10 +43,13 @@ function useRun(runId) {
     const watch = () => {
       if (stopWatch) return
       stopWatch = watchRun(runId, model.current.last, ({ event, data }) => {
-        if (event === 'gap') { // older events are no longer kept: begin with what there is
-          model.current = Object.assign(new RunModel(), { runId, last: 0, gap: true })
+        if (event === 'error' && data.error?.status === 'OUT_OF_RANGE') { // events are no longer kept: begin with those to come
+          model.current = Object.assign(new RunModel(), { runId, last: lastEvent, gap: true })
           draw(n => n + 1)
-          return
+        }
+        if (event === 'end' || event === 'error') {
+          stopWatch?.()
+          stopWatch = null
         }
         if (event !== 'message') return
         model.current.apply(data)

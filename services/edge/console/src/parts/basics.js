@@ -156,7 +156,8 @@ export function Degradations({ list }) {
     ${rows.length > 6 && html`<details><summary>${t('show')}</summary><ul>${rows.slice(6).map(one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b> ${one.part}: ${one.reason}</li>`)}</ul></details>`}</div></div>`
 }
 
-// Loads with `load` when one of `needs` changes; a later load wins over an earlier one.
+// Loads with `load` when one of `needs` changes; a later load wins over an earlier one. What was loaded stays in sight
+// until the next is there, but for another subject, which is needs[0].
 export function useLoad(load, needs) {
   const [held, setHeld] = useState({ value: null, error: null, busy: true })
   const turn = useRef(0)
@@ -170,8 +171,10 @@ export function useLoad(load, needs) {
       if (own === turn.current) setHeld(before => ({ value: before.value, error, busy: false }))
     }
   }
+  const subject = useRef(needs[0])
   useEffect(() => {
-    setHeld(before => ({ value: null, error: null, busy: true }))
+    if (subject.current !== needs[0]) setHeld({ value: null, error: null, busy: true })
+    subject.current = needs[0]
     again()
     return () => { turn.current++ }
   }, needs)

@@ -39,7 +39,7 @@ function Box({ box, model, chosen, onChoose, onToggle, marked }) {
     }
   }
   const icon = stateIcon[state]
-  return html`<g class=${`box ${state}${box.inner ? ' holder' : ''}${chosen === box.key ? ' chosen' : ''}${marked?.has(box.key) ? ' marked' : ''}`} transform=${`translate(${left} ${top})`}
+  return html`<g transform=${`translate(${left} ${top})`}><g class=${`box ${state}${box.inner ? ' holder' : ''}${chosen === box.key ? ' chosen' : ''}${marked?.has(box.key) ? ' marked' : ''}`}
       role="button" tabindex="0" aria-label=${`${box.key}: ${countsText(stat)}`} aria-pressed=${chosen === box.key ? 'true' : 'false'} data-node=${box.key} data-state=${state}
       onClick=${event => { event.stopPropagation(); onChoose?.(box.key) }} onKeyDown=${event => event.target === event.currentTarget && keys(event)}>
     <title>${box.key}</title>
@@ -49,7 +49,7 @@ function Box({ box, model, chosen, onChoose, onToggle, marked }) {
     ${icon && html`<path class="dot-icon" transform=${`translate(${17 - 6} ${(box.inner ? 18 : height / 2) - 6}) scale(0.6)`} d=${iconPath(icon)} />`}
     <text class="name" x="33" y=${box.inner ? 16 : 18}>${cut(box.id, width - 44 - (box.holds ? 14 : 0))}</text>
     <text class="sub" x="33" y=${box.inner ? 30 : 33}>${cut(labelText(box, stat), width - 40)}</text>
-    ${box.holds && html`<g class="fold" role="button" tabindex="0" aria-label=${t(box.inner ? 'graph.close' : 'graph.open', { name: box.id })} aria-expanded=${box.inner ? 'true' : 'false'}
+    </g>${box.holds && html`<g class="fold" role="button" tabindex="0" aria-label=${t(box.inner ? 'graph.close' : 'graph.open', { name: box.id })} aria-expanded=${box.inner ? 'true' : 'false'}
         transform=${`translate(${width - 25} ${box.inner ? 6 : 3})`} onClick=${event => { event.stopPropagation(); onToggle(box.key) }}
         onKeyDown=${event => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); event.stopPropagation(); onToggle(box.key) } }}>
         <rect width="24" height="24" fill="transparent" /><path transform="translate(4 4) scale(0.8)" d=${iconPath(box.inner ? 'minus' : 'plus')} /></g>`}

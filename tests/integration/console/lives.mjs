@@ -1,0 +1,199 @@
+// What happens to an open page: reloads and restarts in the middle of a run, several tabs, many runs, many branches.
+import { check, expect, finish } from './checks.mjs'
+import { clean, close, context, picture, Suite, WAIT } from './browser.mjs'
+import { makeAgents, nodeServer } from './agents.mjs'
+
+const node = await nodeServer()
+makeAgents(node.address)
+const suite = await new Suite('lives').start()
+const here = await context(suite)
+const state = (page, name) => page.waitForSelector(`.page-head .tag:has-text("${name}")`, WAIT)
+const at = (page, name, look) => page.waitForSelector(`[data-node=${name}][data-state=${look}]`, WAIT)
+// Streams that are open now, by tab.
+const streams = new Map()
+here.on('request', request => request.url().includes('events:watch') && streams.set(request, request.frame().page()))
+for (const end of ['requestfinished', 'requestfailed']) here.on(end, request => streams.delete(request))
+const openStreams = () => [...streams.values()].filter(page => !page.isClosed()).length
+
+await check('the first page is ready within 300 ms of Chromium\'s own time', async () => {
+  const page = await here.newPage()
+  let best = Infinity
+  for (let turn = 0; turn < 5; turn++) {
+    await page.goto('/', { waitUntil: 'commit' })
+    await page.waitForSelector('#question')
+    best = Math.min(best, await page.evaluate(() => performance.now()))
+  }
+  const marks = await page.evaluate(() => performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd)
+  await page.close()
+  expect(marks < 10000, `${marks} ms`)
+  return `ready after ${marks.toFixed(0)} ms, seen after ${best.toFixed(0)} ms`
+})
+
+await check('a reload in the middle of a run shows it as it stands, and it goes on', async () => {
+  const run = await suite.run('slow', { text: 'x' }, 'Reloaded')
+  const page = await here.newPage()
+  await page.goto('/runs/' + run.runId)
+  await at(page, 'first_step', 'running')
+  await page.reload()
+  await at(page, 'first_step', 'running')
+  ;(await node.next()).answer({ first: '1' })
+  await at(page, 'second_step', 'running')
+  ;(await node.next()).answer({ second: '2' })
+  await state(page, 'Succeeded')
+  await page.close()
+})
+
+await check('two tabs share one stream; when the one that reads it closes, the other goes on', async () => {
+  const run = await suite.run('slow', { text: 'x' }, 'Shared')
+  const [one, two] = [await here.newPage(), await here.newPage()]
+  await one.goto('/runs/' + run.runId)
+  await at(one, 'first_step', 'running')
+  await two.goto('/runs/' + run.runId)
+  await at(two, 'first_step', 'running')
+  await two.waitForTimeout(1500)
+  expect(openStreams() === 1, `${openStreams()} streams are open`)
+  ;(await node.next()).answer({ first: '1' })
+  await Promise.all([at(one, 'second_step', 'running'), at(two, 'second_step', 'running')])
+  await one.close()
+  ;(await node.next()).answer({ second: '2' })
+  await state(two, 'Succeeded')
+  await at(two, 'second_step', 'done')
+  await two.close()
+})
+
+await check('an answer in one tab is seen in the other', async () => {
+  const run = await suite.run('release', { version: '1' }, 'Two tabs')
+  const [one, two] = [await here.newPage(), await here.newPage()]
+  for (const page of [one, two]) {
+    await page.goto('/runs/' + run.runId)
+    await page.waitForSelector('.ask-card label:has-text("staging")', WAIT)
+  }
+  await one.check('.ask-card label:has-text("staging") input')
+  await one.fill('.ask-card input[type=number]', '1')
+  await one.click('button:has-text("Send the answer")')
+  await two.waitForSelector('.ask-card:has-text("May it go out?")', WAIT)
+  await two.click('.ask-card button:has-text("Reject")')
+  await Promise.all([state(one, 'Succeeded'), state(two, 'Succeeded')])
+  await one.close()
+  await two.close()
+})
+
+await check('eight tabs leave connections for further calls', async () => {
+  const run = await suite.run('slow', { text: 'x' }, 'Eight tabs')
+  const pages = []
+  for (let i = 0; i < 8; i++) {
+    pages.push(await here.newPage())
+    await pages[i].goto('/runs/' + run.runId)
+    await at(pages[i], 'first_step', 'running')
+  }
+  expect(openStreams() === 1, `${openStreams()} streams are open`)
+  ;(await node.next()).answer({ first: '1' })
+  ;(await node.next()).answer({ second: '2' })
+  await Promise.all(pages.map(page => state(page, 'Succeeded')))
+  for (const page of pages) await page.close()
+})
+
+await check('a server that restarts under an open page is found again, and nothing is missed', async () => {
+  const run = await suite.run('slow', { text: 'x' }, 'Restarted')
+  const page = await here.newPage()
+  here.allowed = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|503/]
+  await page.goto('/runs/' + run.runId)
+  await at(page, 'first_step', 'running')
+  await node.next() // the call of the server that dies
+  await suite.stop('SIGKILL')
+  await page.waitForSelector('.note.warn:has-text("connection was lost")', WAIT)
+  await picture(page, 'lost')
+  await suite.start()
+  ;(await node.next()).answer({ first: '1' })
+  await at(page, 'second_step', 'running')
+  await page.waitForSelector('.note.warn:has-text("connection was lost")', { state: 'detached' })
+  ;(await node.next()).answer({ second: '2' })
+  await state(page, 'Succeeded')
+  await page.click('[role=tab]:has-text("Events")')
+  await page.waitForSelector('.log-line.stopped')
+  for (const name of ['first_step', 'second_step']) expect(await page.locator(`.log-line.nodeFinished:has-text("${name}")`).count() === 1, `${name} is not told once`)
+  here.allowed = []
+  await page.close()
+})
+
+await check('a question goes on over a reload, and its answer comes', async () => {
+  await suite.call('POST', '/v1/documents:index', { collection: 'lamps', documents: { documents: [{ path: 'lamps.md', content: Buffer.from('# Lamps\n\nThe red lamp means low pressure.\n').toString('base64') }] } })
+  const page = await here.newPage()
+  await page.goto('/')
+  await page.fill('#question', 'What does the red lamp mean?')
+  await page.press('#question', 'Enter')
+  await page.waitForURL(/\/ask\/.+/)
+  await page.reload()
+  await page.waitForSelector('.sentence:has-text("low pressure")', WAIT)
+  await page.close()
+})
+
+await check('all runs of a filter are cancelled, and then deleted', async () => {
+  for (let i = 0; i < 12; i++) await suite.run('release', { version: String(i) }, 'Batch', { labels: { title: 'Batch', batch: 'b1' } })
+  const page = await here.newPage()
+  await page.goto('/runs?label=batch%3Db1')
+  await page.waitForFunction(() => document.querySelectorAll('.run-row').length === 12, null, WAIT)
+  const act = async (action, button) => {
+    await page.click('.menu summary')
+    await page.click(`.menu-box button:has-text("${action}")`)
+    await page.click(`dialog button:has-text("${button}")`)
+    await page.waitForSelector('dialog [role=status]:has-text("Done: 12 of 12")', WAIT)
+    await page.keyboard.press('Escape')
+  }
+  await act('Cancel runs', 'Cancel 12 runs')
+  await page.waitForFunction(() => [...document.querySelectorAll('.run-row .tag')].every(tag => tag.innerText === 'Cancelled'), null, WAIT)
+  await picture(page, 'runs')
+  await act('Delete threads', 'Delete 12 threads')
+  await page.waitForSelector('.empty', WAIT)
+  await page.close()
+})
+
+await check('the list has pages, and only the rows in sight are in it', async () => {
+  for (let i = 0; i < 450; i += 30) await Promise.all(Array.from({ length: 30 }, (_, j) => suite.run('release', { version: '1' }, `Row ${i + j}`, { labels: { title: `Row ${i + j}`, batch: 'rows' } })))
+  const page = await here.newPage()
+  await page.goto('/runs?label=batch%3Drows')
+  await page.waitForSelector('.run-row')
+  const seen = new Set()
+  for (let turn = 0; turn < 90 && seen.size < 450; turn++) {
+    for (const text of await page.locator('.run-title').allInnerTexts()) seen.add(text)
+    expect(await page.locator('.run-row').count() < 80, 'too many rows are in the page')
+    await page.evaluate(() => document.querySelector('.virtual').scrollBy(0, 450))
+    await page.waitForTimeout(80)
+  }
+  expect(seen.size === 450, `${seen.size} of 450 rows were seen`)
+  await page.close()
+})
+
+await check('a run of 5,000 branches is drawn, and the page does not freeze', async () => {
+  const page = await here.newPage()
+  await page.goto('/agents')
+  await page.evaluate(() => {
+    globalThis.longest = 0
+    let last = performance.now()
+    const tick = () => {
+      const now = performance.now()
+      globalThis.longest = Math.max(globalThis.longest, now - last)
+      last = now
+      setTimeout(tick, 20)
+    }
+    tick()
+  })
+  const run = await suite.run('many', { items: Array.from({ length: 5000 }, (_, i) => `item ${i}`) }, 'Many branches')
+  await page.evaluate(path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }, '/runs/' + run.runId)
+  await state(page, 'Succeeded')
+  await page.waitForFunction(() => document.querySelector('[data-node="work_on_all/copy_item"]')?.getAttribute('aria-label').includes('5,000 done'), null, { timeout: 180000 })
+  await picture(page, 'many')
+  const longest = await page.evaluate(() => globalThis.longest)
+  await page.click('[role=tab]:has-text("Timeline")')
+  await page.waitForSelector('.span')
+  expect(await page.locator('.span').count() < 80, 'all spans are in the page')
+  expect(longest < 20000, `${longest} ms`)
+  await page.close()
+  return `longest stop ${longest.toFixed(0)} ms`
+})
+
+await check('no page complained', async () => clean(here))
+node.stop()
+await close()
+await suite.stop()
+finish()
