@@ -130,19 +130,14 @@ void answer_read(struct answer *answer, int64_t input, int64_t cached_input)
     answer->usage.cached_input_tokens = cached_input;
 }
 
-static size_t bytes_said(const struct answer *answer)
+const Renga__V1__Usage *answer_usage(struct answer *answer)
 {
     size_t bytes = 0;
     for (int part = 0; part < ANSWER_PARTS; part++)
         bytes += answer->parts[part].seen;
     for (const struct answer_call *call = answer->first_call; call; call = call->next)
         bytes += call->arguments.seen;
-    return bytes;
-}
-
-const Renga__V1__Usage *answer_usage(struct answer *answer)
-{
-    size_t said = bytes_said(answer);
+    size_t said = bytes;
     if (answer->spent || answer->estimated_at == said + 1)
         return &answer->usage;
     answer->estimated_at = said + 1;

@@ -10,21 +10,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct answer_call *find_by_index(const struct answer *answer, const struct answer_call_piece *piece)
-{
-    struct answer_call *found = NULL;
-    for (struct answer_call *call = answer->first_call; call; call = call->next) {
-        bool other_id = piece->id[0] && call->their_id[0] && strcmp(piece->id, call->their_id) != 0;
-        if (call->their_index == piece->index && !other_id)
-            found = call; /* the last of those with this number */
-    }
-    return found;
-}
-
 static struct answer_call *find_call(const struct answer *answer, const struct answer_call_piece *piece)
 {
-    if (piece->index >= 0)
-        return find_by_index(answer, piece);
+    if (piece->index >= 0) {
+        struct answer_call *found = NULL;
+        for (struct answer_call *call = answer->first_call; call; call = call->next) {
+            bool other_id = piece->id[0] && call->their_id[0] && strcmp(piece->id, call->their_id) != 0;
+            if (call->their_index == piece->index && !other_id)
+                found = call; /* the last of those with this number */
+        }
+        return found;
+    }
     if (!piece->id[0])
         return piece->name[0] ? NULL : answer->last_call;
     for (struct answer_call *call = answer->first_call; call; call = call->next)

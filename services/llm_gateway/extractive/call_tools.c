@@ -295,15 +295,6 @@ static struct text query_of(const struct extract *extract)
     return both ? text_trimmed(text_of(both)) : extract->asked;
 }
 
-static bool call_tools_call(struct answer *answer, const struct offer *offer, size_t index, struct failure *failure)
-{
-    char id[24];
-    snprintf(id, sizeof id, "call_%zu", index + 1);
-    const struct answer_call_piece piece = {
-        .index = (int64_t)index, .id = id, .name = offer->tool->name, .arguments = offer->arguments};
-    return answer_call_tool(answer, &piece, failure);
-}
-
 static bool is_demanded(const Renga__V1__ChatRequest *request)
 {
     Renga__V1__ToolChoiceMode mode = request->tool_choice ? request->tool_choice->mode : 0;
@@ -340,7 +331,12 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
         if (!next || next->score < best * NEAR_BEST)
             break;
         best = called ? best : next->score;
-        if (!call_tools_call(answer, next, called++, failure))
+        size_t index = called++;
+        char id[24];
+        snprintf(id, sizeof id, "call_%zu", index + 1);
+        const struct answer_call_piece piece = {
+            .index = (int64_t)index, .id = id, .name = next->tool->name, .arguments = next->arguments};
+        if (!answer_call_tool(answer, &piece, failure))
             return false;
         next->arguments = NULL;
     }

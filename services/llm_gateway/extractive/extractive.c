@@ -23,15 +23,6 @@ static void extractive_write_texts(struct json_writer *writer, const char *key, 
     json_write_end(writer);
 }
 
-static void write_query_plan(const struct extract *extract, size_t limit, struct json_writer *writer)
-{
-    struct query_plan plan;
-    extract_query_plan(extract, limit, &plan);
-    extractive_write_texts(writer, "queries", plan.queries, plan.query_count);
-    extractive_write_texts(writer, "gaps", plan.gaps, plan.gap_count);
-    json_write_string(writer, "reasoning", "");
-}
-
 static void write_object(const struct extract *extract, enum extract_want want, size_t limit,
                          struct json_writer *writer)
 {
@@ -44,7 +35,11 @@ static void write_object(const struct extract *extract, enum extract_want want, 
                                asks ? extract_split(extract->arena, extract->asked, extract->japanese, limit, texts)
                                     : 0);
     } else if (want == WANT_QUERY_PLAN) {
-        write_query_plan(extract, limit, writer);
+        struct query_plan plan;
+        extract_query_plan(extract, limit, &plan);
+        extractive_write_texts(writer, "queries", plan.queries, plan.query_count);
+        extractive_write_texts(writer, "gaps", plan.gaps, plan.gap_count);
+        json_write_string(writer, "reasoning", "");
     } else if (want == WANT_QUERIES) {
         extractive_write_texts(writer, "queries", texts, extract_queries(extract, limit, texts));
     } else {

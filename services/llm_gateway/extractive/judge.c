@@ -30,17 +30,6 @@ static void judge_say_keywords(const struct extract *extract, struct buffer *adv
     text_print(advice, words);
 }
 
-static void judge_say_missing(const struct extract *extract, const struct coverage *coverage, struct buffer *advice)
-{
-    if (!coverage->missing_count) /* all words were found, but in passages about other subjects */
-        judge_say_keywords(extract, advice);
-    for (size_t i = 0; i < coverage->missing_count; i++) {
-        struct span span = coverage->missing[i];
-        judge_say(extract, advice, "", i ? ", " : "");
-        judge_quote(extract, advice, extract->asked.bytes + span.begin, span.end - span.begin);
-    }
-}
-
 static void judge_say_open(const struct extract *extract, struct text part, struct buffer *advice)
 {
     judge_say(extract, advice,
@@ -73,7 +62,14 @@ static void judge_advise(const struct extract *extract, const struct grounding *
         judge_say_keywords(extract, advice);
     } else if (grounding->score < GROUNDING_ENOUGH) {
         judge_say(extract, advice, "次の語に触れた箇所が見つかっていません: ", "Nothing was found that speaks of: ");
-        judge_say_missing(extract, &grounding->coverage, advice);
+        const struct coverage *coverage = &grounding->coverage;
+        if (!coverage->missing_count) /* all words were found, but in passages about other subjects */
+            judge_say_keywords(extract, advice);
+        for (size_t i = 0; i < coverage->missing_count; i++) {
+            struct span span = coverage->missing[i];
+            judge_say(extract, advice, "", i ? ", " : "");
+            judge_quote(extract, advice, extract->asked.bytes + span.begin, span.end - span.begin);
+        }
         judge_say(extract, advice, "。これらの語か言い換えで探し直してください。",
                   ". Search again for these words, or for others that mean the same.");
     } else {

@@ -101,17 +101,6 @@ static double passages_score_of(struct text header)
     return score <= 1 ? score : -1;
 }
 
-/* "docs/setup.md" of the header, as a hash: the text from the block's number to the last colon before the score and
- * the headings. */
-static uint64_t document_of(struct text header)
-{
-    const char *bar = memmem(header.bytes, header.length, " | ", 3), *begin = memchr(header.bytes, ' ', header.length);
-    const char *end = bar ? bar : header.bytes + header.length;
-    while (begin && end > begin && end[-1] != ':')
-        end--;
-    return begin && end > begin ? hash_bytes(begin, (size_t)(end - begin)) | 1 : 0;
-}
-
 /* The search that stands out most counts. */
 static void note_search(struct extract *extract, double best, double second, double fifth)
 {
@@ -138,7 +127,14 @@ static void add_blocks(struct extract *extract, struct text text)
         struct passage *passage = add(extract, passages_part(text, line, next), passages_heading_of(header));
         if (passage) {
             passage->score = score > 0 ? score : 0;
-            passage->document = document_of(header);
+            /* "docs/setup.md" of the header, as a hash: the text from the block's number to the last colon before the
+             * score and the headings. */
+            const char *bar = memmem(header.bytes, header.length, " | ", 3),
+                       *begin = memchr(header.bytes, ' ', header.length);
+            const char *end = bar ? bar : header.bytes + header.length;
+            while (begin && end > begin && end[-1] != ':')
+                end--;
+            passage->document = begin && end > begin ? hash_bytes(begin, (size_t)(end - begin)) | 1 : 0;
         }
     }
     if (best >= 0)

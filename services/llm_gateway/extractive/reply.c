@@ -121,9 +121,11 @@ static bool was_said(const struct extract *extract, size_t index)
     return false;
 }
 
-/* The answers of the subtasks, one after the other. */
-static void reply_from_results(const struct extract *extract, struct buffer *out, struct finding *finding)
+bool extract_reply(const struct extract *extract, struct buffer *out, struct finding *finding)
 {
+    if (!extract->result_count)
+        return reply_from_evidence(extract, out, finding);
+    /* The answers of the subtasks, one after the other. */
     for (size_t i = 0; i < extract->result_count; i++) {
         const struct result *result = &extract->results[i];
         if (!result->found || was_said(extract, i))
@@ -134,12 +136,5 @@ static void reply_from_results(const struct extract *extract, struct buffer *out
     }
     if (!finding->found)
         extract_say_nothing(extract, out, finding);
-}
-
-bool extract_reply(const struct extract *extract, struct buffer *out, struct finding *finding)
-{
-    if (!extract->result_count)
-        return reply_from_evidence(extract, out, finding);
-    reply_from_results(extract, out, finding);
     return true;
 }

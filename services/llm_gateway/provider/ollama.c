@@ -25,26 +25,6 @@ static bool ollama_takes(const struct chat_question *question, enum parameter pa
     return !(question->capability.refused_parameters & PARAMETER_BIT(parameter));
 }
 
-static void ollama_write_call(const Renga__V1__ToolCall *call, struct json_writer *writer)
-{
-    struct status ignored = {0};
-    const char *arguments = call->arguments_json;
-    size_t size = strlen(arguments);
-    json_write_object(writer, NULL);
-    json_write_object(writer, "function");
-    json_write_string(writer, "name", call->name);
-    if (arguments[strspn(arguments, " \t\r\n")] == '{' && json_check(arguments, size, NULL, &ignored)) {
-        json_write_raw(writer, "arguments", arguments, size);
-    } else { /* only an object is accepted; the model gets its own text back */
-        json_write_object(writer, "arguments");
-        if (size)
-            json_write_string(writer, "arguments", arguments);
-        json_write_end(writer);
-    }
-    json_write_end(writer);
-    json_write_end(writer);
-}
-
 /* The tool that a result comes from: results go by name here. */
 static const char *tool_of(const Renga__V1__ChatRequest *request, size_t result)
 {
@@ -68,8 +48,25 @@ static void ollama_write_message(const Renga__V1__ChatRequest *request, size_t i
         json_write_string(writer, "tool_name", tool_of(request, index));
     if (message->n_tool_calls)
         json_write_array(writer, "tool_calls");
-    for (size_t i = 0; i < message->n_tool_calls; i++)
-        ollama_write_call(message->tool_calls[i], writer);
+    for (size_t i = 0; i < message->n_tool_calls; i++) {
+        const Renga__V1__ToolCall *call = message->tool_calls[i];
+        struct status ignored = {0};
+        const char *arguments = call->arguments_json;
+        size_t size = strlen(arguments);
+        json_write_object(writer, NULL);
+        json_write_object(writer, "function");
+        json_write_string(writer, "name", call->name);
+        if (arguments[strspn(arguments, " \t\r\n")] == '{' && json_check(arguments, size, NULL, &ignored)) {
+            json_write_raw(writer, "arguments", arguments, size);
+        } else { /* only an object is accepted; the model gets its own text back */
+            json_write_object(writer, "arguments");
+            if (size)
+                json_write_string(writer, "arguments", arguments);
+            json_write_end(writer);
+        }
+        json_write_end(writer);
+        json_write_end(writer);
+    }
     if (message->n_tool_calls)
         json_write_end(writer);
     json_write_end(writer);

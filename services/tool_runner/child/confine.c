@@ -142,15 +142,6 @@ static bool allow_listed(const struct ruleset *ruleset, const char *const *writa
     return true;
 }
 
-/* Programs, libraries and their data. Paths that are not there are passed over. */
-static void allow_reading(const struct ruleset *ruleset, const char *program)
-{
-    static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"};
-    for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++)
-        confine_allow_path(ruleset, AT_FDCWD, readable[i], 0, READING);
-    confine_allow_path(ruleset, AT_FDCWD, program, 0, READING);
-}
-
 bool child_ruleset(const struct child_options *options, const char *program, int *descriptor, struct status *st)
 {
     struct ruleset ruleset = {.descriptor = -1};
@@ -160,7 +151,11 @@ bool child_ruleset(const struct child_options *options, const char *program, int
         return (!options->isolated && options->without_landlock && !options->writable_count) ||
                fail(st, why.code, "%s", why.text);
     if (options->isolated) {
-        allow_reading(&ruleset, program);
+        /* Programs, libraries and their data. Paths that are not there are passed over. */
+        static const char *const readable[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"};
+        for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++)
+            confine_allow_path(&ruleset, AT_FDCWD, readable[i], 0, READING);
+        confine_allow_path(&ruleset, AT_FDCWD, program, 0, READING);
         *descriptor = ruleset.descriptor;
         return true;
     }

@@ -105,13 +105,6 @@ static bool prune_is_list_of_links(const struct html_node *node)
     }
 }
 
-static void prune_links(struct html_tree *tree, uint32_t root)
-{
-    for (uint32_t i = root + 1; i < tree->nodes[root].end; i++)
-        if (tree->nodes[i].all_mass * 4 < tree->nodes[i].all_text && prune_is_list_of_links(&tree->nodes[i]))
-            tree->nodes[i].dropped = true;
-}
-
 /* ---- before and behind ------------------------------------------------------------------------------------------- */
 
 /* Headings of sections behind an article. */
@@ -277,7 +270,9 @@ static void prune_between_posts(struct html_tree *tree, uint32_t root)
 void main_content_prune(struct html_tree *tree, uint32_t root, struct piece title, bool is_forum)
 {
     prune_lines(tree, root, title);
-    prune_links(tree, root);
+    for (uint32_t i = root + 1; i < tree->nodes[root].end; i++)
+        if (tree->nodes[i].all_mass * 4 < tree->nodes[i].all_text && prune_is_list_of_links(&tree->nodes[i]))
+            tree->nodes[i].dropped = true;
     if (is_forum)
         prune_between_posts(tree, root);
     for (uint32_t i = root + 1; i < tree->nodes[root].end; i++)

@@ -18,18 +18,17 @@ struct index_call {
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
-/* Each skipped file is reported once. */
-static void take_progress(struct index_call *index)
+static void index_tell(struct index_call *index, bool done)
 {
+    Renga__V1__IndexDocumentsProgress message = RENGA__V1__INDEX_DOCUMENTS_PROGRESS__INIT;
+    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
+    Renga__V1__Degradation degradations[SKIPPED_MAX], *list[SKIPPED_MAX];
+    /* Each skipped file is reported once. */
     pthread_mutex_lock(&index->indexing.lock);
     index->shown = index->indexing.progress;
     index->indexing.progress.skipped_count = 0;
     pthread_mutex_unlock(&index->indexing.lock);
-}
-
-static void list_skipped(const struct indexing_progress *shown, Renga__V1__Degradation *degradations,
-                         Renga__V1__Degradation **list)
-{
+    const struct indexing_progress *shown = &index->shown;
     for (size_t i = 0; i < shown->skipped_count; i++) {
         Renga__V1__Degradation *degradation = list[i] = &degradations[i];
         renga__v1__degradation__init(degradation);
@@ -38,16 +37,6 @@ static void list_skipped(const struct indexing_progress *shown, Renga__V1__Degra
         degradation->reason = (char *)(uintptr_t)shown->skipped[i].why.text;
         degradation->status_code = (int32_t)shown->skipped[i].why.code;
     }
-}
-
-static void index_tell(struct index_call *index, bool done)
-{
-    Renga__V1__IndexDocumentsProgress message = RENGA__V1__INDEX_DOCUMENTS_PROGRESS__INIT;
-    Renga__V1__Usage usage = RENGA__V1__USAGE__INIT;
-    Renga__V1__Degradation degradations[SKIPPED_MAX], *list[SKIPPED_MAX];
-    take_progress(index);
-    const struct indexing_progress *shown = &index->shown;
-    list_skipped(shown, degradations, list);
     usage.input_tokens = shown->input_tokens;
     usage.model_calls = shown->model_calls;
     usage.cost_micros = shown->cost_micros;

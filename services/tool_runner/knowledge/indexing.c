@@ -103,12 +103,6 @@ bool indexing_flush(struct indexing *indexing, struct status *st)
     return true;
 }
 
-static bool flush_when_full(struct indexing *indexing, struct status *st)
-{
-    bool late = indexing->batch.document_count && clock_now_ns() - indexing->batch_since_ns > FLUSH_NS;
-    return (!late && !batch_is_full(&indexing->batch)) || indexing_flush(indexing, st);
-}
-
 /* ---- one document ------------------------------------------------------------------------------------------------ */
 
 static bool indexing_hash_of(Renga__V1__DocumentFormat format, const void *bytes, size_t size, uint8_t hash[HASH_SIZE])
@@ -169,7 +163,8 @@ static bool index_bytes(struct indexing *indexing, const char *path, Renga__V1__
     *skipped = !take_document(indexing, path, format, hash, bytes, size, &why);
     if (*skipped)
         indexing_skip(indexing, path, &why);
-    return flush_when_full(indexing, st);
+    bool late = indexing->batch.document_count && clock_now_ns() - indexing->batch_since_ns > FLUSH_NS;
+    return (!late && !batch_is_full(&indexing->batch)) || indexing_flush(indexing, st);
 }
 
 /* ---- documents that were sent along ------------------------------------------------------------------------------ */

@@ -227,15 +227,6 @@ static bool embed_document(struct indexing *indexing, struct bare *bare, struct 
     return writer_stopped(&indexing->writer) || write_vectors(indexing, bare, st);
 }
 
-/* Paragraphs without vectors are still found by their words. */
-static void tell_failure(struct indexing *indexing, const struct status *why)
-{
-    indexing_skip(indexing, "vectors", why);
-    pthread_mutex_lock(&indexing->lock);
-    indexing->progress.files_done--; /* it is no file */
-    pthread_mutex_unlock(&indexing->lock);
-}
-
 bool indexing_vectors(struct indexing *indexing, struct status *st)
 {
     struct status why = {0};
@@ -252,8 +243,13 @@ bool indexing_vectors(struct indexing *indexing, struct status *st)
             break;
         good = embed_document(indexing, bare, &why, st) || why.code != OK;
     }
-    if (good && why.code != OK)
-        tell_failure(indexing, &why);
+    if (good && why.code != OK) {
+        /* Paragraphs without vectors are still found by their words. */
+        indexing_skip(indexing, "vectors", &why);
+        pthread_mutex_lock(&indexing->lock);
+        indexing->progress.files_done--; /* it is no file */
+        pthread_mutex_unlock(&indexing->lock);
+    }
     buffer_fini(&bare->piece);
     free(bare);
     return good;

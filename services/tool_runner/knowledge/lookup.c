@@ -108,23 +108,6 @@ static void vector_received(struct embedding *embedding, const Renga__V1__EmbedR
     lookup_end(lookup);
 }
 
-static void begin_embedding(struct lookup *lookup, const struct lookup_place *place)
-{
-    struct rpc_client_call *call = &lookup->embedding.call;
-    int64_t left_ms = (lookup->reading.deadline_ns - clock_now_ns()) / NS_PER_MS;
-    lookup->embedding.knowledge = lookup->knowledge;
-    lookup->embedding.inputs = &lookup->query;
-    lookup->embedding.count = 1;
-    lookup->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
-    lookup->embedding.received = vector_received;
-    rpc_client_call_init(call, place->loop, place->parent);
-    call->trace = lookup->span ? &lookup->trace : place->trace;
-    call->principal = place->principal;
-    call->timeout_ms = left_ms < EMBED_MS ? left_ms > 1 ? left_ms : 1 : EMBED_MS;
-    lookup->embeds = true;
-    embedding_begin(&lookup->embedding);
-}
-
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 static bool lookup_check(const struct lookup *lookup, struct status *st)
@@ -174,7 +157,19 @@ bool lookup_start(struct lookup *lookup, const struct lookup_place *place, struc
     lookup->reading.deadline_ns = place->deadline_ns < longest_ns ? place->deadline_ns : longest_ns;
     lookup_begin_span(lookup, place);
     if (lookup->knowledge->embedding_model && lookup->mode != RENGA__V1__SEARCH_MODE__SEARCH_MODE_LEXICAL) {
-        begin_embedding(lookup, place);
+        struct rpc_client_call *call = &lookup->embedding.call;
+        int64_t left_ms = (lookup->reading.deadline_ns - clock_now_ns()) / NS_PER_MS;
+        lookup->embedding.knowledge = lookup->knowledge;
+        lookup->embedding.inputs = &lookup->query;
+        lookup->embedding.count = 1;
+        lookup->embedding.priority = RENGA__V1__PRIORITY__PRIORITY_INTERACTIVE;
+        lookup->embedding.received = vector_received;
+        rpc_client_call_init(call, place->loop, place->parent);
+        call->trace = lookup->span ? &lookup->trace : place->trace;
+        call->principal = place->principal;
+        call->timeout_ms = left_ms < EMBED_MS ? left_ms > 1 ? left_ms : 1 : EMBED_MS;
+        lookup->embeds = true;
+        embedding_begin(&lookup->embedding);
         return true;
     }
     if (lookup_start_reading(lookup, st))

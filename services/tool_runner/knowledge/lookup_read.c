@@ -64,21 +64,18 @@ static bool find_all(const struct lookup *lookup, struct tables *tables, struct 
 
 /* ---- by words and by vectors ------------------------------------------------------------------------------------- */
 
-/* A query of English words beside Japanese ones prefers neither language. */
-static void read_wishes(const char *text, struct rank_query *query)
+static bool rank_words(struct lookup *lookup, struct reading_state *state, struct found *found, size_t room,
+                       struct status *st)
 {
+    found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers, .arena = &lookup->arena};
+    /* A query of English words beside Japanese ones prefers neither language. */
+    const char *text = lookup->query;
+    struct rank_query *query = &found->query;
     static const char japanese_leads[] = "\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEF"; /* first bytes of Kana and Han */
     size_t length = strlen(text);
     query->number = words_asks_number(text, length);
     query->japanese = strcmp(words_language(text, length), "ja") == 0;
     query->english = !query->japanese && text[strcspn(text, japanese_leads)] == '\0';
-}
-
-static bool rank_words(struct lookup *lookup, struct reading_state *state, struct found *found, size_t room,
-                       struct status *st)
-{
-    found->query = (struct rank_query){.terms = found->terms, .answers = lookup->answers, .arena = &lookup->arena};
-    read_wishes(lookup->query, &found->query);
     found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);
     return rank_run(state->rank, &state->tables, found->collections, found->collection_count, &found->query,
                     found->ranked, room, &found->count, st);
@@ -165,32 +162,6 @@ static char *lookup_read_keep(struct arena *arena, const char *text, size_t room
     return arena_strndup(arena, text, text_cut(text, strlen(text), room));
 }
 
-static void split_headings(struct arena *arena, const char *headings, Renga__V1__SearchHit *hit)
-{
-    hit->heading_path = arena_alloc(arena, HEADINGS_MAX * sizeof *hit->heading_path);
-    while (hit->heading_path && *headings && hit->n_heading_path < HEADINGS_MAX) {
-        size_t length = strcspn(headings, "\n");
-        char *heading = arena_strndup(arena, headings, length);
-        if (heading)
-            hit->heading_path[hit->n_heading_path++] = heading;
-        headings += length + (headings[length] == '\n');
-    }
-}
-
-static void read_hit(struct lookup *lookup, struct sql *sql, const struct found *found, Renga__V1__SearchHit *hit)
-{
-    struct arena *arena = &lookup->arena;
-    hit->uri = lookup_read_keep(arena, sql_text(sql, 0), URI_MAX);
-    hit->title = lookup_read_keep(arena, sql_text(sql, 1), DOCUMENT_TITLE_MAX);
-    split_headings(arena, sql_text(sql, 2), hit);
-    hit->line_from = (int32_t)sql_number(sql, 3);
-    hit->line_to = (int32_t)sql_number(sql, 4);
-    hit->snippet = lookup_read_keep(arena, sql_text(sql, 5), SNIPPET_MAX);
-    struct span quote = hit->snippet ? quote_find(hit->snippet, strlen(hit->snippet), &found->query) : (struct span){0};
-    size_t size = text_cut(hit->snippet ? hit->snippet + quote.begin : "", quote.end - quote.begin, QUOTE_MAX);
-    hit->quote = size ? arena_strndup(arena, hit->snippet + quote.begin, size) : hit->quote;
-}
-
 static bool column_is_clean(struct sql *sql, int column)
 {
     const char *text = sql_text(sql, column);
@@ -204,39 +175,15 @@ static bool hit_is_whole(struct sql *sql)
            column_is_clean(sql, 5) && from >= 0 && from <= INT32_MAX && to >= from && to <= INT32_MAX;
 }
 
-static void tell_damaged_index(struct lookup *lookup, const struct rank_query *query)
-{
-    char reason[256];
-    snprintf(
-        reason, sizeof reason,
-        "%zu rows of the index of collection '%s' are damaged and left out; delete the collection and index it again",
-        query->damaged, query->damaged_in);
-    lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
-}
-
-/* A damaged paragraph is left out, and told. */
-static void tell_damaged(struct lookup *lookup, const struct collection *collection, uint32_t paragraph)
-{
-    char reason[256];
-    snprintf(reason, sizeof reason, "paragraph %u of collection '%s' is damaged and left out; index its document again",
-             paragraph, collection->name);
-    lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
-}
-
-static const struct collection *collection_of(const struct found *found, int64_t id)
-{
-    size_t i = 0;
-    while (found->collections[i].id != id)
-        i++;
-    return &found->collections[i];
-}
-
 static bool make_hit(struct lookup *lookup, struct reading_state *state, const struct found *found,
                      const struct ranked *ranked, struct status *st)
 {
     Renga__V1__SearchHit *hit = arena_alloc(&lookup->arena, sizeof *hit);
     struct sql *sql = tables_sql(&state->tables, PARAGRAPH_FIND, st);
-    const struct collection *collection = collection_of(found, ranked->collection);
+    size_t i = 0;
+    while (found->collections[i].id != ranked->collection)
+        i++;
+    const struct collection *collection = &found->collections[i];
     const uint16_t *lengths = rank_lengths(state->rank, &state->tables, collection, st);
     if (!hit || !sql || !lengths)
         return sql && lengths && fail(st, RESOURCE_EXHAUSTED, "no memory for the hits; ask for fewer");
@@ -247,9 +194,32 @@ static bool make_hit(struct lookup *lookup, struct reading_state *state, const s
     sql_bind(sql, 1, paragraph_id(collection->id, ranked->paragraph));
     enum sql_step step = sql_step(sql, st);
     if (step == SQL_ROW && !hit_is_whole(sql)) {
-        tell_damaged(lookup, collection, ranked->paragraph);
+        /* A damaged paragraph is left out, and told. */
+        char reason[256];
+        snprintf(reason, sizeof reason,
+                 "paragraph %u of collection '%s' is damaged and left out; index its document again", ranked->paragraph,
+                 collection->name);
+        lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
     } else if (step == SQL_ROW) {
-        read_hit(lookup, sql, found, hit);
+        struct arena *arena = &lookup->arena;
+        hit->uri = lookup_read_keep(arena, sql_text(sql, 0), URI_MAX);
+        hit->title = lookup_read_keep(arena, sql_text(sql, 1), DOCUMENT_TITLE_MAX);
+        const char *headings = sql_text(sql, 2);
+        hit->heading_path = arena_alloc(arena, HEADINGS_MAX * sizeof *hit->heading_path);
+        while (hit->heading_path && *headings && hit->n_heading_path < HEADINGS_MAX) {
+            size_t length = strcspn(headings, "\n");
+            char *heading = arena_strndup(arena, headings, length);
+            if (heading)
+                hit->heading_path[hit->n_heading_path++] = heading;
+            headings += length + (headings[length] == '\n');
+        }
+        hit->line_from = (int32_t)sql_number(sql, 3);
+        hit->line_to = (int32_t)sql_number(sql, 4);
+        hit->snippet = lookup_read_keep(arena, sql_text(sql, 5), SNIPPET_MAX);
+        struct span quote =
+            hit->snippet ? quote_find(hit->snippet, strlen(hit->snippet), &found->query) : (struct span){0};
+        size_t size = text_cut(hit->snippet ? hit->snippet + quote.begin : "", quote.end - quote.begin, QUOTE_MAX);
+        hit->quote = size ? arena_strndup(arena, hit->snippet + quote.begin, size) : hit->quote;
         lookup->hits[lookup->hit_count++] = hit;
     }
     sql_reset(sql);
@@ -277,8 +247,15 @@ bool lookup_read(struct reading *reading, struct reading_state *state, struct st
         return true; /* "the of and": a query without strong words has no hits */
     if (!lookup_read_rank_all(lookup, state, found, st))
         return false;
-    if (found->query.damaged > 0)
-        tell_damaged_index(lookup, &found->query);
+    if (found->query.damaged > 0) {
+        const struct rank_query *query = &found->query;
+        char reason[256];
+        snprintf(reason, sizeof reason,
+                 "%zu rows of the index of collection '%s' are damaged and left out; delete the collection and index "
+                 "it again",
+                 query->damaged, query->damaged_in);
+        lookup_degrade(lookup, "documents", RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, DATA_LOSS, reason);
+    }
     for (size_t i = 0; i < found->count && found->ranked[i].score >= lookup->min_score; i++)
         if (!make_hit(lookup, state, found, &found->ranked[i], st))
             return false;

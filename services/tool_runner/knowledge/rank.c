@@ -58,19 +58,6 @@ void rank_destroy(struct rank **rank)
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
-static void read_lengths(struct sql *sql, struct lengths *lengths)
-{
-    size_t size;
-    int64_t first = sql_number(sql, 0);
-    const void *values = sql_bytes(sql, 1, &size);
-    int64_t count = (int64_t)(size / sizeof(uint16_t));
-    bool fits = first >= 0 && count <= lengths->count && first <= lengths->count - count;
-    if (!fits || !sql_number(sql, 2))
-        lengths->damaged++;
-    else if (count)
-        memcpy(lengths->values + first, values, (size_t)count * sizeof(uint16_t));
-}
-
 static struct lengths *load_lengths(struct tables *tables, const struct collection *collection, struct status *st)
 {
     struct sql *sql = tables_sql(tables, DOCUMENT_LENGTHS, st);
@@ -83,8 +70,17 @@ static struct lengths *load_lengths(struct tables *tables, const struct collecti
         lengths->generation = collection->generation;
         lengths->count = collection->next;
         sql_bind(sql, 1, collection->id);
-        while ((step = sql_step(sql, st)) == SQL_ROW)
-            read_lengths(sql, lengths);
+        while ((step = sql_step(sql, st)) == SQL_ROW) {
+            size_t size;
+            int64_t first = sql_number(sql, 0);
+            const void *values = sql_bytes(sql, 1, &size);
+            int64_t count = (int64_t)(size / sizeof(uint16_t));
+            bool fits = first >= 0 && count <= lengths->count && first <= lengths->count - count;
+            if (!fits || !sql_number(sql, 2))
+                lengths->damaged++;
+            else if (count)
+                memcpy(lengths->values + first, values, (size_t)count * sizeof(uint16_t));
+        }
         sql_reset(sql);
     }
     if (step == SQL_DONE)
@@ -319,15 +315,6 @@ static bool make_scores(struct rank *rank, size_t count, struct status *st)
     return true;
 }
 
-static void make_norms(struct rank *rank, const struct collection *collection)
-{
-    double mean = collection->paragraphs ? (double)collection->words / (double)collection->paragraphs : 1;
-    for (int i = 0; i < LENGTH_TABLE; i++) {
-        rank->norms[i] = (float)(SATURATION * (1 - EVENING + EVENING * i / (mean < 1 ? 1 : mean)));
-        rank->once[i] = 1 / (1 + rank->norms[i]);
-    }
-}
-
 /* Beside content terms, a stop word counts only in a paragraph that has one of them. */
 static void add_postings(struct rank *rank, const uint16_t *lengths, uint32_t next, uint32_t first, const void *data,
                          size_t size, float weight, bool beside)
@@ -405,7 +392,11 @@ static bool rank_collection(struct rank *rank, struct tables *tables, const stru
     if (!lengths || !make_scores(rank, (size_t)collection->next, st))
         return false;
     note_damage(query, collection, rank->lengths->damaged);
-    make_norms(rank, collection);
+    double mean = collection->paragraphs ? (double)collection->words / (double)collection->paragraphs : 1;
+    for (int i = 0; i < LENGTH_TABLE; i++) {
+        rank->norms[i] = (float)(SATURATION * (1 - EVENING + EVENING * i / (mean < 1 ? 1 : mean)));
+        rank->once[i] = 1 / (1 + rank->norms[i]);
+    }
     for (size_t i = 0; i < query->term_count; i++)
         if (!rank_add_term(rank, tables, collection, lengths, &query->terms[i],
                            query->terms[i].stop_word && !query->only_stop_words, st))

@@ -65,20 +65,6 @@ static bool writer_may_begin(const struct writer *writer, struct status *st)
                 knowledge->writer_count);
 }
 
-static bool writer_enlist(struct writer *writer, struct status *st)
-{
-    struct knowledge *knowledge = writer->knowledge;
-    pthread_mutex_lock(&knowledge->lock);
-    bool enlisted = writer_may_begin(writer, st);
-    if (enlisted) {
-        writer->next = knowledge->writers;
-        knowledge->writers = writer;
-        knowledge->writer_count++;
-    }
-    pthread_mutex_unlock(&knowledge->lock);
-    return enlisted;
-}
-
 static void writer_let_go(struct writer *writer)
 {
     struct knowledge *knowledge = writer->knowledge;
@@ -133,7 +119,16 @@ bool writer_init(struct writer *writer, struct knowledge *knowledge, const struc
 
 bool writer_start(struct writer *writer, struct status *st)
 {
-    if (!writer_enlist(writer, st))
+    struct knowledge *knowledge = writer->knowledge;
+    pthread_mutex_lock(&knowledge->lock);
+    bool enlisted = writer_may_begin(writer, st);
+    if (enlisted) {
+        writer->next = knowledge->writers;
+        knowledge->writers = writer;
+        knowledge->writer_count++;
+    }
+    pthread_mutex_unlock(&knowledge->lock);
+    if (!enlisted)
         return false;
     if (lock_file(writer, st)) {
         int error = pthread_create(&writer->thread, NULL, writer_main, writer);

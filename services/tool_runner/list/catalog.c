@@ -106,14 +106,6 @@ static void try_server(struct mcp_server *server, struct nearest *nearest, char 
     mcp_tools_release(tools);
 }
 
-static void try_all(const struct catalog *catalog, struct nearest *nearest, char *near)
-{
-    for (const struct catalog_entry *builtin = catalog->builtin; builtin->tool; builtin++)
-        nearest_try(nearest, builtin->tool->name);
-    for (size_t i = 0; i < mcp_count(catalog->mcp); i++)
-        try_server(mcp_at(catalog->mcp, i), nearest, near);
-}
-
 bool catalog_refuse(const struct catalog *catalog, const char *name, char *const *offered, size_t count,
                     struct status *st)
 {
@@ -121,8 +113,12 @@ bool catalog_refuse(const struct catalog *catalog, const char *name, char *const
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < count; i++)
         nearest_try(&nearest, offered[i]);
-    if (!count)
-        try_all(catalog, &nearest, near);
+    if (!count) {
+        for (const struct catalog_entry *builtin = catalog->builtin; builtin->tool; builtin++)
+            nearest_try(&nearest, builtin->tool->name);
+        for (size_t i = 0; i < mcp_count(catalog->mcp); i++)
+            try_server(mcp_at(catalog->mcp, i), &nearest, near);
+    }
     if (nearest.name)
         return fail(st, NOT_FOUND, "there is no tool '%.64s'; did you mean '%s'?", name, nearest.name);
     return fail(st, NOT_FOUND, "there is no tool '%.64s'; call one of those that were offered", name);

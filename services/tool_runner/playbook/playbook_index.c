@@ -141,14 +141,6 @@ static size_t playbook_index_gone(const struct playbook_index *index)
     return gone;
 }
 
-static void playbook_index_rebuild(struct playbook_index *index)
-{
-    playbook_postings_clear(index);
-    for (size_t i = 0; i < index->places; i++)
-        if (index->bullets[i].bullet)
-            playbook_postings_add(index, (uint32_t)i);
-}
-
 void playbook_index_update(struct playbook_index *index, Renga__V1__Bullet *const *bullets, size_t count)
 {
     Renga__V1__Bullet **fresh = calloc(count ? count : 1, sizeof(Renga__V1__Bullet *));
@@ -173,8 +165,12 @@ void playbook_index_update(struct playbook_index *index, Renga__V1__Bullet *cons
         if (!rebuild)
             playbook_postings_add(index, (uint32_t)from);
     }
-    if (rebuild || index->empty_terms * 2 > index->term_count + EMPTY_TERMS)
-        playbook_index_rebuild(index);
+    if (rebuild || index->empty_terms * 2 > index->term_count + EMPTY_TERMS) {
+        playbook_postings_clear(index);
+        for (size_t i = 0; i < index->places; i++)
+            if (index->bullets[i].bullet)
+                playbook_postings_add(index, (uint32_t)i);
+    }
     if (added + gone > 0)
         playbook_ids_make(index);
     free(fresh);

@@ -73,20 +73,15 @@ static bool names_bullet(const Renga__V1__PlaybookOperation *operation, const ch
     return false;
 }
 
-static void hash_contents(struct playbook_draft *draft)
-{
-    for (size_t i = 0; i < draft->count && !draft->hashed; i++)
-        if (draft->entries[i].now)
-            draft->entries[i].content_hash = hash_text(draft->entries[i].now->bullet.content);
-    draft->hashed = true;
-}
-
 /* Another bullet than those of the operation that has its content already. */
 static const Renga__V1__Bullet *find_equal(struct operating *self)
 {
     struct playbook_draft *draft = self->draft;
     uint64_t wanted = hash_text(self->operation->content);
-    hash_contents(draft);
+    for (size_t i = 0; i < draft->count && !draft->hashed; i++)
+        if (draft->entries[i].now)
+            draft->entries[i].content_hash = hash_text(draft->entries[i].now->bullet.content);
+    draft->hashed = true;
     for (size_t i = 0; i < draft->count; i++) {
         const struct playbook_draft_entry *entry = &draft->entries[i];
         if (entry->now && entry->content_hash == wanted &&

@@ -140,19 +140,6 @@ static void playbook_score_term(struct playbook_index *index, const struct playb
     }
 }
 
-static void playbook_score_words(struct playbook_index *index, const struct playbook_query_terms *query)
-{
-    double mean = index->count && index->length ? (double)index->length / (double)index->count : 1;
-    bool strong = query->count && !query->terms[0].stop_word;
-    size_t read = 0;
-    for (size_t i = 0; i < query->count && i < TERMS_MAX; i++) {
-        const struct playbook_query_term *term = &query->terms[i];
-        if ((read += term->term->count) > POSTINGS_MAX && i > 0)
-            break;
-        playbook_score_term(index, term, term->stop_word && strong, mean);
-    }
-}
-
 static void playbook_rank_words(struct playbook_index *index, const char *text, struct playbook_ranking *ranking)
 {
     struct playbook_query_terms query;
@@ -160,7 +147,15 @@ static void playbook_rank_words(struct playbook_index *index, const char *text, 
     arena_init(&arena, NULL, 0, QUERY_ARENA_MAX);
     memset(index->scores, 0, index->places * sizeof *index->scores);
     if (playbook_query_read(index, &arena, text, &query)) {
-        playbook_score_words(index, &query);
+        double mean = index->count && index->length ? (double)index->length / (double)index->count : 1;
+        bool strong = query.count && !query.terms[0].stop_word;
+        size_t read = 0;
+        for (size_t i = 0; i < query.count && i < TERMS_MAX; i++) {
+            const struct playbook_query_term *term = &query.terms[i];
+            if ((read += term->term->count) > POSTINGS_MAX && i > 0)
+                break;
+            playbook_score_term(index, term, term->stop_word && strong, mean);
+        }
         for (size_t i = 0; i < index->places; i++)
             if (index->scores[i] > 0)
                 playbook_rank_weighted(ranking, (uint32_t)i,

@@ -117,14 +117,6 @@ static void opensearch_write_words(struct json_writer *out, const struct opensea
     json_write_end(out);
 }
 
-static void opensearch_write_numbers(struct json_writer *out, const char *key, const struct search_question *question)
-{
-    json_write_array(out, key);
-    for (size_t i = 0; i < question->dimensions; i++)
-        json_write_float(out, NULL, question->vector[i]);
-    json_write_end(out);
-}
-
 /* OpenSearch has it within the query, Elasticsearch beside it. */
 static void opensearch_write_vector(struct json_writer *out, const struct opensearch_settings *settings,
                                     const struct search_question *question)
@@ -136,7 +128,11 @@ static void opensearch_write_vector(struct json_writer *out, const struct opense
         json_write_string(out, "field", settings->vector_field);
     else
         json_write_object(out, settings->vector_field);
-    opensearch_write_numbers(out, settings->beside ? "query_vector" : "vector", question);
+    const char *key = settings->beside ? "query_vector" : "vector";
+    json_write_array(out, key);
+    for (size_t i = 0; i < question->dimensions; i++)
+        json_write_float(out, NULL, question->vector[i]);
+    json_write_end(out);
     json_write_int(out, "k", OPENSEARCH_NEIGHBOURS);
     if (settings->beside)
         json_write_int(out, "num_candidates", OPENSEARCH_CANDIDATES);
