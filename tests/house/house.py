@@ -5,11 +5,14 @@ import re
 import subprocess
 import sys
 
+import measures
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # A lower one never includes a higher one.
 LAYERS = ["base", "json", "config", "words", "upstream", "loop", "http", "rpc", "redis", "store", "telemetry", "daemon"]
 SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator"]
 LINES_MAX = 800
+SHARED_SHARE_MAX = 0.02  # tests/house/measures.py --shared names them
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 failed = 0
@@ -103,6 +106,35 @@ check("the licence is Apache-2.0, and each file of the contract, which clients c
       + ([] if "Apache License" in read("LICENSE")[:200] and "Version 2.0" in read("LICENSE")[:200] else ["LICENSE"]))
 check("no mark of unfinished work is left",
       [path for path in sources if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", read(path))])
+
+
+
+def forgotten(pattern, files, table):
+    """The constants of these files that have no row in a table."""
+    rows = read(table)
+    names = [(path, name) for path in product if re.fullmatch(files, path) for name in re.findall(pattern, read(path), re.M)]
+    return [f"{path}: {name} is not in {table}" for path, name in names if not re.search(rf"&{name}\b", rows)] or \
+        ([] if names else [f"there is no file like {files}"])
+
+
+NODES = r"services/orchestrator/nodes/\w+\.c"
+check("each kind of node, tool, provider and command has its row in its table",
+      forgotten(r"^const struct node_kind (\w+) = \{", NODES, "services/orchestrator/nodes/kinds.c")
+      + forgotten(r"^const struct tool (\w+) = \{", r"services/tool_runner/tools/\w+\.c", "services/tool_runner/tools/tools.c")
+      + forgotten(r"^const struct provider (\w+) = \{", r"services/llm_gateway/\w+/\w+\.c", "services/llm_gateway/provider/providers.c")
+      + forgotten(r"^const struct command (\w+) = \{", r"services/renga/\w+\.c", "services/renga/main.c"))
+kinds = [name for path in product if re.fullmatch(NODES, path)
+         for name in re.findall(r'^const struct node_kind \w+ = \{\s*\.name = "(\w+)"', read(path), re.M)]
+check("each kind of node stands in the tables of nodes/README.md and graph/README.md",
+      [f"{kind} is not in {page}" for page in ("services/orchestrator/nodes/README.md", "services/orchestrator/graph/README.md")
+       for kind in kinds if not re.search(rf"^\|.*`{kind}`", read(page), re.M)])
+
+measured = measures.measure()
+check(f"at most {SHARED_SHARE_MAX:.0%} of the functions have a name that stands in several files",
+      [f"{name}: {', '.join(sorted(files))}" for name, files in measured["shared"].items()]
+      if measured["shared_share"] > SHARED_SHARE_MAX else [])
+check("the rooms of shared/ include each other in no circle",
+      [", ".join(circle) for circle in measured["circles"] if any(room.startswith("shared/") for room in circle)])
 
 formatted = subprocess.run(["clang-format", "--dry-run", "--Werror", *sources], cwd=ROOT, capture_output=True, text=True)
 check("every C file is formatted as .clang-format says",
