@@ -405,6 +405,15 @@ def _():
     expect(done.returncode == 0 and ask("--docs", SAMPLES, ENGLISH).stdout in done.stdout, done.stdout + done.stderr)
 
 
+@check("the README shows what the first command prints")
+def _():
+    with open(os.path.join(ROOT, "README.md")) as file:
+        sample = re.search(r"^```\n(Asking: .*?)^```$", file.read(), re.M | re.S).group(1)
+    done = subprocess.run([os.path.join(ROOT, "deploy", "quickstart")], capture_output=True, text=True, cwd=folder,
+                          timeout=60 * SLOW, env=surroundings(RENGA_BIN=os.path.realpath(BIN)))
+    expect(done.stdout.endswith(sample), done.stdout + done.stderr)
+
+
 @check("the suite ends with 0, and no sanitizer has complained")
 def _():
     expect(served.stop() == 0, "it did not end with 0")
