@@ -11,7 +11,7 @@
 /* `text` has room for BASE64_SIZE(size) bytes, and is not terminated. */
 void base64_encode(const uint8_t *bytes, size_t size, char *text);
 
-/* `bytes` has room for length / 4 * 3 + 3. False: it is no base64. */
+/* `bytes` has room for length / 4 * 3 + 3. False: it is not base64. */
 bool base64_decode(const char *text, size_t length, uint8_t *bytes, size_t *size);
 
 #endif

@@ -1,4 +1,4 @@
-/* How long a client waits, as its headers say. */
+/* The deadline in a client's headers. */
 #include "edge_priv.h"
 
 #include "base/clock.h"

@@ -78,7 +78,7 @@ const struct edge_way *edge_way_to(const struct edge *edge, const ProtobufCServi
 
 /* ---- access.c ---------------------------------------------------------------------------------------------------- */
 
-/* The judge of http/server.h, before a body is read. */
+/* Decides, for http/server.h, whether a request is accepted, before its body is read. */
 bool edge_admits(const struct http_request *request, uint64_t *owner, struct status *st, void *data);
 void edge_refuse_head(struct http_request *request, const struct status *st, void *data);
 /* The answer to a request that the server itself refuses. */

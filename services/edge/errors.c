@@ -19,7 +19,7 @@
 #define TYPE_URL(name) "type.googleapis.com/" name
 #define RETRY_DEFAULT  1 /* seconds, for a 503 without a retry delay */
 
-/* The twins of console.md and of Google's own table. */
+/* The HTTP statuses of console.md and of Google's own table. */
 int edge_http_status(enum status_code code)
 {
     return http_status_of(code);
@@ -107,7 +107,7 @@ static const struct {
     {TYPE_URL("renga.v1.Usage"), &renga__v1__usage__descriptor, NULL},
 };
 
-/* A type that is not known is written by its bytes. */
+/* An unknown type is written as its bytes. */
 static void error_write_detail(struct json_writer *out, const Google__Protobuf__Any *detail)
 {
     error_begin_detail(out, detail->type_url);

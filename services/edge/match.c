@@ -22,7 +22,7 @@ static bool path_text_is_printable(const char *text)
     return true;
 }
 
-/* A segment that stands for itself alone: no empty one, no way up, no text that is not printable UTF-8. */
+/* Decodes a segment. It must not be empty, "." or "..", and must be printable UTF-8. */
 static const char *path_decode(const char *raw, size_t length, struct arena *arena, struct status *st)
 {
     char *text = arena_alloc(arena, length + 1), *out = text;

@@ -40,7 +40,7 @@ bool origin_may(const struct edge *edge, const struct http_request *request, str
 {
     const char *origin = http_request_header(request, "origin");
     const char *site = http_request_header(request, "sec-fetch-site");
-    bool listed = origin && !edge->auth && origin_is_listed(edge, origin); /* no key could say more */
+    bool listed = origin && !edge->auth && origin_is_listed(edge, origin); /* without keys, a listed origin may call */
     if (listed)
         return true;
     if (origin && !origin_is_own(edge, request, origin))

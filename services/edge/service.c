@@ -1,4 +1,4 @@
-/* The service: an instance a loop, and its life. */
+/* The service: an instance for each loop, created, drained and destroyed here. */
 #include "edge.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 
 #define BODY_FACTOR   2    /* a body may be larger than the message it becomes: escapes, names, base64 */
 #define BODY_WEIGHT   2    /* the body, and the message that it becomes */
-#define LINGER_MS     5000 /* for the edge to give a slow reader up before the server does */
+#define LINGER_MS     5000 /* so that the edge closes a slow reader before the server does */
 #define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* of a stream; also of a call if rpc.call_max is not set */
 #define NOWHERE       "off"
 
@@ -65,7 +65,7 @@ static void edge_report_drained(struct work *work)
         drained(edge->drained_data);
 }
 
-/* One a process: sessions and files are those of all loops. */
+/* Each process has one: all loops share its sessions and files. */
 static struct edge_commons *edge_join_commons(const struct edge *edge, const struct service_context *context)
 {
     const struct edge *first = context->instances ? (const struct edge *)context->instances[0] : NULL;
@@ -144,7 +144,7 @@ static bool edge_listen(struct edge *edge, const struct service_context *context
         .read_ms = config_duration_ms(config, "edge.read_timeout"),
         .connections_max = (connections + context->loop_count - 1) / context->loop_count,
         .connections_per_address = per_address ? per_address : HTTP_CONNECTIONS_UNBOUND,
-        .keyless = true, /* a session of a browser needs no key in a request: the Host is looked at in any case */
+        .keyless = true, /* a request with a session needs no key, so the Host is always checked */
         .hosts = edge->settings.hosts,
         .keeps_target = true,
         .refuse = edge_refuse_raw,
@@ -160,7 +160,7 @@ static bool edge_listen(struct edge *edge, const struct service_context *context
     return true;
 }
 
-/* The default address may be another program's; a process that has more to serve goes on without it. */
+/* Another program may listen at the default address; a process with other services runs without the edge. */
 static bool edge_may_be_absent(const struct config *config)
 {
     return config_boolean(config, "edge.optional") && strcmp(config_source(config, "edge.listen"), "default") == 0;

@@ -1,5 +1,4 @@
-/* The cookie is of the port, as browsers send cookies to all ports of a host: two consoles would overwrite each
- * other's.
+/* The name of the cookie has the port. Browsers send cookies to all ports of a host, so two consoles would share it.
  */
 #include "session.h"
 

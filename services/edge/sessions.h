@@ -11,7 +11,7 @@
 #define SESSION_ID_SIZE  65   /* 64 hexadecimal digits and a NUL */
 #define SESSION_KEY_SIZE 1100 /* "Bearer " and a key of 1,024 bytes */
 #define SESSIONS_MAX     10000
-#define SESSIONS_PER_KEY 64 /* the one that was used longest ago makes room */
+#define SESSIONS_PER_KEY 64 /* the least recently used session is removed for a new one */
 
 struct sessions;
 

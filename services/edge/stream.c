@@ -88,7 +88,7 @@ static void stream_opening_passed(struct timer *timer)
     stream_begin_answer(CONTAINER_OF(timer, struct edge_stream, opening));
 }
 
-/* A comment: no client sees it, and proxies do. */
+/* A comment line: clients ignore it, and proxies see traffic. */
 static void stream_heartbeat_due(struct timer *timer)
 {
     struct edge_stream *stream = CONTAINER_OF(timer, struct edge_stream, heartbeat);
@@ -236,7 +236,7 @@ void stream_write_gap(struct edge_stream *stream, const char *reason, const char
     stream_write_last(stream, "gap", &writer);
 }
 
-/* Clients of a server that leaves come back one after the other. */
+/* Spreads the reconnects of the clients when a server stops. */
 static void stream_write_retry(struct edge_stream *stream)
 {
     char retry[32];

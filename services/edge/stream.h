@@ -59,7 +59,7 @@ void stream_close(struct edge_stream *stream);
 /* The answer was not begun, and the owner ends the request itself. */
 void stream_release(struct edge_stream *stream);
 
-/* The process leaves: tells all clients to come back, each after a while of its own. */
+/* The process stops: tells all clients to reconnect, each after its own random delay. */
 void stream_leave_all(struct edge *edge);
 
 /* Calls a method that streams. */

@@ -92,7 +92,7 @@ static void stream_call_ended(struct stream_call *call)
 {
     struct edge_stream *stream = &call->stream;
     const struct status *st = &call->base.base.status;
-    struct edge_call base = call->base; /* the memory is the request's, and goes with it */
+    struct edge_call base = call->base; /* in the request's memory, and freed with it */
     if (!stream->silent && !stream->begun && st->code != OK &&
         !(stream->is_sse && call->comes_back && st->code == OUT_OF_RANGE)) {
         stream_release(stream);

@@ -119,7 +119,7 @@ static void transcode_write_map(struct json_writer *out, const char *key, const 
     json_write_end(out);
 }
 
-/* Absent: a message that is not there, a member of a oneof that is not chosen. All else is written. */
+/* Absent fields are a missing message and an unset member of a oneof. All other fields are written. */
 static bool write_is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     bool has_presence = field->type == PROTOBUF_C_TYPE_MESSAGE || field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;

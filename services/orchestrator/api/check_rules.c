@@ -112,7 +112,7 @@ static bool check_update_fields(const char *name, char *const *fields, size_t co
     return true;
 }
 
-/* Its fields are named without the way to it: update.outcome, also of interrupt_timeout. */
+/* Its fields are named without their path: update.outcome, also of interrupt_timeout. */
 static bool check_resume_update(const Renga__V1__ResumeUpdate *update, size_t json_max, struct status *st)
 {
     if (!update)

@@ -146,7 +146,7 @@ static void described(struct request *request)
         rpc_fail(self->call, &request->status);
         return;
     }
-    struct agents *agents = self->agents; /* with the answer the call is gone */
+    struct agents *agents = self->agents; /* the answer frees the call */
     struct agent *agent = request->place, *current = current_of(agents, agent);
     Renga__V1__DescribeAgentResponse *response = (Renga__V1__DescribeAgentResponse *)request->response;
     if (add_graphs(request->arena, agent, current, response))

@@ -26,7 +26,7 @@ static uint64_t forward_read_token(const struct rpc_call *call)
     return token;
 }
 
-/* A client that is not known here might have fewer agents there. */
+/* A client without a key here might be allowed fewer agents there. */
 static bool forward_is_known(const struct api *api, const struct rpc_principal *principal, struct status *st)
 {
     return !api->auth || rpc_auth_find(api->auth, principal->tenant, principal->name) ||
@@ -36,7 +36,7 @@ static bool forward_is_known(const struct api *api, const struct rpc_principal *
                 principal->name, principal->tenant);
 }
 
-/* Without a right to forward the call would not have come so far; without keys there are no tenants. */
+/* A caller without the right to forward was refused earlier; without keys there are no tenants. */
 bool caller_find(const struct api *api, struct rpc_call *call, struct caller *caller)
 {
     size_t size = 0;
@@ -111,7 +111,7 @@ void forward_refuse(struct rpc_call *call, const struct rpc_client_call *theirs)
 {
     struct status st = theirs->status;
     if ((st.code == CANCELLED && !rpc_call_cancelled(call)) || forward_was_given_back(theirs))
-        st.code = UNAVAILABLE; /* it went away, without a cancellation */
+        st.code = UNAVAILABLE; /* the orchestrator stopped, without a cancellation */
     if (st.code == OK)
         fail(&st, UNAVAILABLE, "the orchestrator that has the thread gave no answer; ask again");
     refuse_as(call, theirs, &st);

@@ -116,7 +116,7 @@ static bool takes_back(struct unary_call *self, const struct status *lost)
     return true;
 }
 
-/* It is not there, has no room, or does not believe us: then we answer for ourselves. */
+/* The other orchestrator is unreachable, overloaded or refuses our key: this one answers. */
 static bool is_no_answer(enum status_code code)
 {
     return code == UNAVAILABLE || code == RESOURCE_EXHAUSTED || code == UNAUTHENTICATED || code == PERMISSION_DENIED;
@@ -165,7 +165,7 @@ static bool is_handed_off(struct unary_call *self)
         request->status = self->lost;
         return self->undone && asks_again(self, SOON_MS);
     }
-    if (!*request->handoff_address) /* it may soon be known, or dead; the request had no effect yet */
+    if (!*request->handoff_address) /* it may soon be known, or declared dead; the request had no effect yet */
         return asks_again(self, AGAIN_MS);
     return unary_call_hand_on(self);
 }

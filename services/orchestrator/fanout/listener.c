@@ -127,7 +127,7 @@ void inbox_close(struct fanout_endpoint *endpoint)
     inbox->endpoint = NULL;
     pthread_mutex_unlock(&inbox->lock);
     free_queued_datagrams(first);
-    if (!posted) /* else it goes when it has run */
+    if (!posted) /* else it is freed when it has run */
         inbox_free(inbox);
 }
 

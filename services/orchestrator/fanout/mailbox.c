@@ -186,7 +186,7 @@ static int take_socket(struct mail_connection *connection)
     return connection->socket.id ? 0 : nng_push0_open(&connection->socket);
 }
 
-/* Within a process the other end is there, and the connection with it; over a network it is tried again and again. */
+/* Within a process the connection opens at once; over a network it is retried until it opens. */
 static int dial(struct mail_connection *connection, const struct mail_connection_options *options,
                 nng_tls_config *config)
 {

@@ -75,7 +75,7 @@ bool mail_names(const char *address, const struct mail_tls *tls, struct status *
                 address);
 }
 
-/* A configuration of ours takes the place of nng's, and of the name that nng sets there. */
+/* Our TLS configuration replaces nng's, so the server name is set here. */
 static void expect_name(nng_tls_config *config, const char *address, const struct mail_tls *tls)
 {
     char host[MAIL_ADDRESS_MAX];
@@ -83,7 +83,7 @@ static void expect_name(nng_tls_config *config, const char *address, const struc
     nng_tls_config_server_name(config, mailbox_tls_has_name(tls) ? tls->name : host);
 }
 
-/* One of nng's threads may be about to take the one that another is replaced by, and does not hold it yet. */
+/* Kept: a thread of nng's may be about to use the replaced configuration, and has no reference to it yet. */
 static void mailbox_tls_keep(nng_tls_config *config)
 {
     struct kept *kept = malloc(sizeof *kept);

@@ -1,4 +1,4 @@
-/* The side that has work to give. A number is never used for two attempts: messages with the number of an ended attempt
+/* The owner side. A number is never used for two attempts: messages with the number of an ended attempt
  * are late, and dropped. */
 #include "fanout_priv.h"
 

@@ -45,7 +45,7 @@ struct inbox {
 struct route {
     char address[MAIL_ADDRESS_MAX];
     struct mail_connection *connection; /* NULL: it could not be opened */
-    unsigned failures, rest;            /* to open it; and looks until it is tried again */
+    unsigned failures, rest;            /* to open it; and checks until the next attempt */
     struct peer *peer;                  /* the peer that listens there now; NULL: no peer */
 };
 
@@ -57,7 +57,7 @@ struct remote_peer {
     uint32_t mine, theirs; /* sessions; 0: theirs is not known yet */
     uint32_t read;         /* datagrams, in this pair of sessions */
     bool up;
-    bool living, chosen; /* as members had it at the last look */
+    bool living, chosen; /* in the member list at the last check */
     struct route *route;
 };
 
@@ -73,8 +73,8 @@ void renewal_close(struct fanout_endpoint *endpoint);
 void inbox_open(struct fanout_endpoint *endpoint);
 void inbox_close(struct fanout_endpoint *endpoint);
 
-/* Whether an attempt of this owner may begin here: it takes its attempts over when it finds our lease over. From then
- * on this process does not begin them. */
+/* Whether an attempt of this owner may begin here: the owner takes its attempts over when it finds our lease expired.
+ * From then on this process does not begin them. */
 bool remote_peer_is_sure(const struct peer *owner, struct status *st);
 
 #endif

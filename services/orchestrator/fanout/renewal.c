@@ -1,6 +1,5 @@
-/* Certificates are replaced while an orchestrator runs, long before they end: each endpoint looks at its files now and
- * then, the first one also at those of the listener. Files that do not hold together, half replaced, wait for the next
- * look. */
+/* Renews certificates while an orchestrator runs. Each endpoint checks its files periodically; the first endpoint
+ * also checks those of the listener. If certificate and key do not match yet, the next check reads them again. */
 #include "remote_peer.h"
 
 #include "base/log.h"

@@ -1,4 +1,4 @@
-/* The side that has slots. The events of an attempt of another loop are written to that loop; the kind itself runs
+/* The worker side. The events of an attempt of another loop are written to that loop; the kind itself runs
  * here as for an attempt of our own. */
 #include "fanout_priv.h"
 #include "remote_peer.h"
@@ -17,7 +17,7 @@
 
 /* ---- asking for work --------------------------------------------------------------------------------------------- */
 
-/* Hands that are offered count as full: the attempts for them may be on their way. */
+/* Offered slots count as full: the attempts for them may be on their way. */
 unsigned worker_offered(const struct peer *owner)
 {
     unsigned share = owner->endpoint->remote_share;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVE_MEMORY ((size_t)1 << 30) /* bytes, of one value and what it is read into */
+#define MOVE_MEMORY ((size_t)1 << 30) /* bytes, of one value and its parsed form */
 
 static bool is_as_at_first(const struct state *fresh, const struct field *field, const struct buffer *value)
 {

@@ -55,7 +55,7 @@ cJSON *ace_output(struct agent_run *run, const Renga__V1__Run *message);
 /* A member as a message of the call's arena; an empty message without it. NULL with `st` filled. */
 void *ace_output_message(struct agent_run *run, const cJSON *output, const char *key,
                          const ProtobufCMessageDescriptor *type, struct status *st);
-/* What the agents ace_curator and ace_feedback write; NULL with `st` filled. */
+/* The output of the agents ace_curator and ace_feedback; NULL with `st` filled. */
 Renga__V1__Curation *ace_curation(struct agent_run *run, const cJSON *output, const char *bullets, struct status *st);
 /* The outcome of the run; NULL with `st` filled. */
 Renga__V1__AgentOutcome *ace_outcome(struct agent_run *run, const Renga__V1__Run *message, struct status *st);

@@ -1,5 +1,5 @@
 /* AceGenerator.Adapt: samples become a run of the agent "ace_adapt". Each sample is an event of the stream, with the id
- * of the run's event, so that a client that comes back misses nothing. */
+ * of the run's event, so that a client that reconnects misses no event. */
 #include "ace_adapt.h"
 
 #include "nodes/dataset.h"

@@ -1,4 +1,4 @@
-/* Parts of the methods of AceGenerator that learn: the input of a run, and what its output has. */
+/* Parts of the methods of AceGenerator that learn: the input of a run, and the parts of its output. */
 #include "ace.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* AceGenerator.Feedback: what a person says of a run becomes a run of the agent "ace_feedback".
+/* AceGenerator.Feedback: a person's judgement of a run becomes a run of the agent "ace_feedback".
  *
  *      GetRun: is it finished?  ---> GetState: which bullets were shown?  ---> StartRun, as the other methods
  *
