@@ -1,4 +1,4 @@
-/* Which addresses are of the public internet: everything but IANA's special-purpose registries. */
+/* Decides which addresses are of the public internet: all except IANA's special-purpose registries. */
 #include "http/client.h"
 
 #include <netinet/in.h>
@@ -68,7 +68,7 @@ static const struct range global_unicast_v6 = {{0x20}, 3};
 static const struct embedding {
     struct range range;
     unsigned at;   /* its first byte */
-    uint8_t flips; /* what its bytes are exclusive-ored with */
+    uint8_t flips; /* the mask that its bytes are exclusive-ored with */
 } embeddings[] = {
     {{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}, 12, 0}, /* mapped */
     {{{0, 0x64, 0xff, 0x9b}, 96}, 12, 0},                      /* NAT64 */
@@ -78,7 +78,7 @@ static const struct embedding {
     {{{0x20, 0x01}, 32}, 12, 0xff},                            /* ... and its client */
 };
 #define EMBEDDINGS         (sizeof embeddings / sizeof *embeddings)
-#define EMBEDDINGS_REACHED 3 /* the first of them: public where what stands in them is */
+#define EMBEDDINGS_REACHED 3 /* the first of them: an address is public when its embedded IPv4 address is */
 
 static bool in_range(const uint8_t *address, const struct range *range)
 {

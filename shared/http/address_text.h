@@ -1,4 +1,4 @@
-/* Addresses as text: "10.0.0.7:80", "[2001:db8::1]:80". Numbers only: nothing here looks up a name. */
+/* Addresses as text: "10.0.0.7:80", "[2001:db8::1]:80". Numbers only; names are never resolved here. */
 #ifndef RENGA_HTTP_ADDRESS_TEXT_H
 #define RENGA_HTTP_ADDRESS_TEXT_H
 

@@ -1,5 +1,5 @@
-/* Parameters that tell a site the origin of its reader. As browsers and readers of pages know them (Firefox's query
- * stripping, ClearURLs, courlan); those that also name content somewhere ("ref", "source", "id") are left out. */
+/* Query parameters that track the origin of a visit, from the lists of Firefox's query stripping, ClearURLs and
+ * courlan. Parameters that can also name content ("ref", "source", "id") are left out. */
 #include "http/canonical.h"
 
 #include <strings.h>

@@ -16,12 +16,12 @@
 struct cassette {
     char *path;
     struct cassette_options options;
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock; /* guards all members below */
     int fd;               /* recording; -1: no more, or replaying */
     size_t file_size;
     struct recorded *exchanges;
     size_t count, room;
-    struct recorded **shelves; /* those that may still answer, in their order, by what they answer to */
+    struct recorded **shelves; /* exchanges that can still be played, in recorded order, hashed by request */
     size_t shelf_count;        /* a power of two */
     struct cassette_stats stats;
 };
@@ -171,7 +171,7 @@ void cassette_close(struct cassette **cassette_pointer)
     free(cassette);
 }
 
-/* ---- what the loops ask ----------------------------------------------------------------------------------------- */
+/* ---- calls from the loops --------------------------------------------------------------------------------------- */
 
 const char *cassette_path(const struct cassette *cassette)
 {
@@ -200,8 +200,8 @@ void cassette_drop(struct cassette *cassette, const char *why)
         log_warn("http.cassette", "'%s': an exchange was not recorded: %s", cassette->path, why);
 }
 
-/* One write(2), so that processes that record to one file do not mix their lines. Where it failed in the middle,
- * nothing more is recorded: it would stand behind half a line. */
+/* One write(2) for a line, so that processes that record to one file do not mix their lines. After a partial write
+ * recording stops, because a further line would follow half a line. */
 static const char *cassette_write_line(struct cassette *cassette, const struct buffer *line)
 {
     if (cassette->fd < 0)
@@ -238,7 +238,7 @@ void cassette_append(struct cassette *cassette, const struct recorded *recorded)
         cassette_drop(cassette, why);
 }
 
-/* The first from here on that answers it; NULL in its place: none. */
+/* The first matching exchange from here on; `*place` is NULL if there is no match. */
 static struct recorded **seek(struct recorded **place, const char *method, const char *path, const unsigned char *hash)
 {
     for (; *place; place = &(*place)->next)

@@ -8,31 +8,31 @@
  *      {"method":"POST","path":"/v1/chat/completions","request":"...","end":"complete","status":200,"after_ms":310,
  *       "headers":{"content-type":"application/json"},"pieces":[{"after_ms":4,"text":"..."}]}
  *
- * `request_base64` and `base64` stand in place of `request` and `text` where the bytes are no UTF-8. Bodies are kept as
- * they were read, decompressed, in the pieces they came in. Of headers only those of the answer that say something
- * about it are kept (its type, when to come back, limits, the request's name); those of the request never, so no key
- * gets in. Nor is the query; a host stands only in the text of an error. What else must not be in the file is the
- * redaction's work.
+ * `request_base64` and `base64` replace `request` and `text` for bytes that are not UTF-8. Bodies are kept
+ * decompressed, in the pieces in which they were read. Answers keep only the headers that describe the body, limits,
+ * retry time and request id. Headers and query of a request are never recorded, so the file holds no key. A host
+ * appears only in the text of an error. The redaction removes all other secrets.
  *
- * What its owner ended is not recorded: a transfer that was cancelled, refused, forbidden, or too large for it.
- * A cassette may be used from several loops at once. */
+ * A transfer that its owner ended (cancelled, refused, forbidden or too large) is not recorded. Several loops may use
+ * one cassette at once. */
 #ifndef RENGA_HTTP_CASSETTE_H
 #define RENGA_HTTP_CASSETTE_H
 
 #include "base/buffer.h"
 #include "http/client.h"
 
-#define CASSETTE_FILE_MAX ((size_t)256 << 20) /* bytes; beyond it nothing is recorded, which the log says once */
-#define CASSETTE_BODY_MAX ((size_t)16 << 20)  /* bytes of an answer that is recorded */
+#define CASSETTE_FILE_MAX                                                                                              \
+    ((size_t)256 << 20) /* bytes; a larger file gets no further records, and the log says so once */
+#define CASSETTE_BODY_MAX ((size_t)16 << 20) /* bytes of an answer that is recorded */
 
 struct cassette;
 
 enum cassette_mode { CASSETTE_RECORD, CASSETTE_REPLAY };
 
 struct cassette_options {
-    enum cassette_mode mode; /* RECORD appends to what is there; remove the file to record anew */
-    /* Appends to `out` what may stand in the file in place of a body; NULL: bodies are kept as they are. Requests are
-     * looked for by what it leaves of them, so replaying needs the same one. Runs in any loop. */
+    enum cassette_mode mode; /* RECORD appends to the file; remove the file to record anew */
+    /* Appends the redacted body to `out`; NULL: bodies are kept as they are. Replay searches for the redacted request,
+     * so it needs the same function. Runs in any loop. */
     void (*redact)(const char *body, size_t size, struct buffer *out, const void *data);
     const void *redact_data; /* borrowed */
     bool keeps_delays;       /* replays as slowly as it was; otherwise as fast as it can */
@@ -41,7 +41,7 @@ struct cassette_options {
 /* Reads the whole file for REPLAY; an error names it and the line. An exchange that was cut off while it was written,
  * at the end of the file, is passed over; RECORD refuses to go on behind one, with INVALID_ARGUMENT. */
 struct cassette *cassette_open(const char *path, const struct cassette_options *options, struct status *st);
-/* When no transfer uses it any more. What was recorded is on the disk when it returns. */
+/* Call it when no transfer uses the cassette any more. When it returns, all records are on the disk. */
 void cassette_close(struct cassette **cassette);
 
 struct cassette_stats {
@@ -54,9 +54,9 @@ void cassette_stats(struct cassette *cassette, struct cassette_stats *stats);
  */
 void transfer_record(struct transfer *transfer, struct cassette *cassette);
 
-/* In place of transfer_start. Plays the first exchange not played yet with the same method, path and body; where all of
- * them are, the last once more; where there is none, the transfer ends with TRANSFER_UNRECORDED. Bounds of time, pause,
- * cancel and transfer_header are as ever; `address_allowed` and redirects have no say, as there are none. */
+/* Replaces transfer_start. Plays the first unplayed exchange with the same method, path and body; after the last one,
+ * that one again. Without a match the transfer ends with TRANSFER_UNRECORDED. Time bounds, pause, cancel and
+ * transfer_header work as usual. `address_allowed` and redirects do not apply. */
 void transfer_replay(struct http_client *client, struct transfer *transfer, struct cassette *cassette);
 
 #endif

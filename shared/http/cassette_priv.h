@@ -1,4 +1,4 @@
-/* What the files of the cassette share with each other and with the client. */
+/* The private interface between the cassette's files and the client. */
 #ifndef RENGA_HTTP_CASSETTE_PRIV_H
 #define RENGA_HTTP_CASSETTE_PRIV_H
 
@@ -12,7 +12,7 @@ struct recorded_header {
     char *name, *value;
 };
 
-/* A piece of a body, and how long after what came before it. */
+/* A piece of a body, and its delay after the previous piece. */
 struct recorded_piece {
     size_t size;
     int64_t after_ms;
@@ -53,16 +53,16 @@ const char *cassette_path(const struct cassette *cassette);
 bool cassette_keeps_delays(const struct cassette *cassette);
 void cassette_drop(struct cassette *cassette, const char *why);
 
-/* recorder.c: what is being recorded of a transfer. Called by the client; nothing happens without a recorder. */
+/* recorder.c: records a transfer. The client calls these functions; without a recorder they return at once. */
 void recorder_begin(struct transfer *transfer);
 void recorder_headers(struct transfer *transfer);
 void recorder_piece(struct transfer *transfer, const char *bytes, size_t size);
 /* Before `finished`, while the answer's headers can be read. */
 void recorder_end(struct transfer *transfer);
 
-/* player.c: what is being played to a transfer. */
+/* player.c: plays a recorded exchange to a transfer. */
 void player_resume(struct transfer *transfer); /* begins it, the first time */
-/* Stops it, without ending the transfer; gives what was gathered of the body to it. */
+/* Stops it without ending the transfer, and hands the collected part of the body to it. */
 void player_stop(struct transfer *transfer);
 const char *player_header(const struct transfer *transfer, const char *name);
 void player_destroy(struct player *player);

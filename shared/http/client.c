@@ -1,4 +1,4 @@
-/* The client: where a transfer waits, and which pool it takes. */
+/* The client: the queues of its transfers, and the choice of a pool. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/cassette_priv.h"
@@ -135,7 +135,7 @@ static struct connection_pool *pool_create(struct http_client *client, const str
     return pool;
 }
 
-/* The first pool with room among those whose connections passed the same address filter. */
+/* The first pool with room whose connections passed the same address filter. */
 static struct connection_pool *pool_for(struct http_client *client, const struct transfer *transfer)
 {
     struct connection_pool **end = &client->pools;
@@ -183,7 +183,7 @@ static const bool moves[TRANSFER_STATES][TRANSFER_STATES] = {
     [TRANSFER_ENDING] = {[TRANSFER_IDLE] = true},
 };
 
-/* A transfer that is ending stays in the list of what it was until it is idle. */
+/* A transfer in the state "ending" stays in the list of its previous state until it is idle. */
 static struct transfer_list *list_of(struct transfer *transfer, enum transfer_state state)
 {
     switch (state) {

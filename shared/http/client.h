@@ -4,10 +4,9 @@
  *                             |           headers_received, body_received*      |
  *                             `-- deadline, cancel, refusal --------------------'
  *
- * A client belongs to one loop and is used from inside it. A `struct transfer` is embedded in its owner, who sets the
- * request, starts it, and gets `finished` exactly once, whatever happens; from then on the transfer is free again.
- * No callback runs from within a function of this header: starting and cancelling act when the present callback of the
- * loop has returned.
+ * A client belongs to one loop and is used from inside it. A `struct transfer` is embedded in its owner. The owner sets
+ * the request and starts it; `finished` runs exactly once, and then the transfer is free again. No callback runs from
+ * within a function of this header: start and cancel act after the loop's present callback has returned.
  *
  * A request that the client has sent is never sent a second time by itself, unless `may_repeat` allows it: repeating
  * belongs to the owner. Neither headers nor bodies nor queries are ever logged or put into an error's text. */
@@ -39,17 +38,17 @@ struct transfer;
 struct http_client_options {
     unsigned pools_max;     /* of one address filter, with 128 transfers in flight each; 0: 32 */
     unsigned queue_max;     /* transfers that wait beyond that; past it they are refused at once; 0: 1,024 */
-    const char *proxy;      /* "http://proxy:3128"; NULL: none, and the environment's proxy variables are ignored */
+    const char *proxy;      /* "http://proxy:3128"; NULL: no proxy. The environment's proxy variables are ignored */
     const char *ca_file;    /* PEM file of the authorities to trust; NULL: the system's */
     const char *user_agent; /* NULL: "renga/<version>" */
-    /* Speak HTTP/2 where a TLS server offers it. Off, because curl 7.88 resets every stream whose end comes in a frame
-     * of its own: servers that count resets (nghttp2's limit: 1,000, then 33 a second) take that for an attack. */
+    /* Speak HTTP/2 with TLS servers that offer it. Off by default: curl 7.88 resets every stream whose end comes in a
+     * frame of its own, and servers that count resets (nghttp2: 1,000, then 33 a second) take that for an attack. */
     bool http2;
 };
 
-/* The options are copied. Nothing of curl is touched before the first transfer, so an unused client costs nothing. */
+/* The options are copied. curl is initialized with the first transfer, so an unused client costs nothing. */
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options);
-/* From inside the loop. What is still under way is cancelled, and `finished` of it runs within. */
+/* From inside the loop. Open transfers are cancelled, and their `finished` runs before it returns. */
 void http_client_destroy(struct http_client **client);
 
 struct http_client_stats {
@@ -58,24 +57,24 @@ struct http_client_stats {
 };
 void http_client_stats(const struct http_client *client, struct http_client_stats *stats);
 
-/* ---- What a request is made of ---------------------------------------------------------------------------------- */
+/* ---- The parts of a request ------------------------------------------------------------------------------------- */
 
-/* A parsed URL, which may serve any number of transfers. http and https only; INVALID_ARGUMENT for anything else, and
- * for a host that is no name (IDNA 2008, by UTS 46). */
+/* A parsed URL, for any number of transfers. INVALID_ARGUMENT for other schemes than http and https, and for a host
+ * that is not a valid name (IDNA 2008, by UTS 46). */
 struct http_url *http_url_parse(const char *text, struct status *st);
-/* Where a link leads that stands in a page or in a Location: relative to `from` (NULL: it has to be whole), characters
- * that no URL may have are encoded. Errors as above. */
+/* Resolves a link of a page or of a Location header against `from`; with NULL the link must be absolute. Characters
+ * that are not allowed in a URL are encoded. Errors as above. */
 struct http_url *http_url_follow(const struct http_url *from, const char *link, struct status *st);
 void http_url_destroy(struct http_url **url);
-/* "https://host:port": what may be shown and logged. */
+/* "https://host:port", without secrets: for display and logs. */
 const char *http_url_origin(const struct http_url *url);
 /* The host alone, without brackets; an international name as the DNS has it, "xn--…". */
 const char *http_url_host(const struct http_url *url);
 /* A host as the DNS has it, to be freed; NULL with INVALID_ARGUMENT if it is no name. */
 char *http_host_ascii(const char *host, struct status *st);
-unsigned http_url_port(const struct http_url *url); /* the scheme's where none is given */
+unsigned http_url_port(const struct http_url *url); /* the scheme's default if the URL has no port */
 bool http_url_has_user(const struct http_url *url); /* or a password */
-/* Origin, path and query, to be freed: no user, but whatever some put into a query. */
+/* Origin, path and query, to be freed. It leaves out the user, but the query may still hold secrets. */
 char *http_url_text(const struct http_url *url);
 char *http_url_path(const struct http_url *url); /* to be freed, without the query */
 
@@ -89,8 +88,8 @@ struct http_headers *http_headers_create(void);
 bool http_headers_add(struct http_headers *headers, const char *name, const char *value, struct status *st);
 void http_headers_destroy(struct http_headers **headers);
 
-/* For address_allowed: true for addresses of the public internet, false for loopback, private, shared, link-local
- * (cloud metadata), multicast, documentation and reserved ones, also where they are embedded in IPv6. */
+/* For address_allowed: true for addresses of the public internet. False for loopback, private, shared, link-local
+ * (cloud metadata), multicast, documentation and reserved ones, also when they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
 /* True for any address but those of the link, and those at which a cloud tells a machine's secrets (address.c has the
  * list); an IPv6 address counts as the IPv4 address inside it (mapped, NAT64, 6to4, Teredo). */
@@ -102,10 +101,10 @@ enum transfer_state { TRANSFER_IDLE, TRANSFER_QUEUED, TRANSFER_RUNNING, TRANSFER
 
 /* How a transfer ended: finer than its status code, for policies of retry. */
 enum transfer_end {
-    TRANSFER_COMPLETE,    /* the whole answer came, whatever its HTTP status: OK */
+    TRANSFER_COMPLETE,    /* the whole answer arrived, with any HTTP status: OK */
     TRANSFER_INVALID,     /* a header cannot be sent: INVALID_ARGUMENT */
-    TRANSFER_REFUSED,     /* the client's own queue is full; nothing was sent: RESOURCE_EXHAUSTED */
-    TRANSFER_UNCONNECTED, /* not resolved, no connection, TLS failed; nothing was sent: UNAVAILABLE */
+    TRANSFER_REFUSED,     /* the client's own queue is full; no byte was sent: RESOURCE_EXHAUSTED */
+    TRANSFER_UNCONNECTED, /* the name, the connection or TLS failed; no byte was sent: UNAVAILABLE */
     TRANSFER_FORBIDDEN,   /* address_allowed said no: PERMISSION_DENIED; too many redirects: FAILED_PRECONDITION */
     TRANSFER_LATE,        /* timeout_ms is over: DEADLINE_EXCEEDED */
     TRANSFER_SILENT,      /* idle_timeout_ms without a byte: DEADLINE_EXCEEDED */
@@ -123,7 +122,7 @@ struct transfer {
     const struct http_headers *headers; /* may be NULL */
     const struct http_header *extra;    /* headers of this request alone */
     size_t extra_count;
-    const void *body; /* NULL: none. Its Content-Type stands in the headers */
+    const void *body; /* NULL: no body. Its Content-Type is one of the headers */
     size_t body_size;
 
     /* Bounds; defaults from init. */
@@ -153,7 +152,7 @@ struct transfer {
     struct status status;
     enum transfer_end end;
     int http_status;     /* 0: no headers came */
-    const char *content; /* with a NUL behind it; "" where there is none; until `finished` returns */
+    const char *content; /* followed by a NUL; "" for an empty body; valid until `finished` returns */
     size_t content_size;
     size_t received; /* bytes of the body, decompressed */
     bool answered;   /* a byte of an answer came: the peer had the request */
@@ -178,7 +177,8 @@ void transfer_init(struct transfer *transfer, const struct http_url *url, void (
 
 void transfer_start(struct http_client *client, struct transfer *transfer);
 
-/* Ends it with CANCELLED; its socket is closed before the loop goes on, so the peer notices. Nothing where it ended. */
+/* Ends the transfer with CANCELLED; its socket is closed before the loop goes on, so the peer notices. No effect on an
+ * ended transfer. */
 void transfer_cancel(struct transfer *transfer);
 
 /* Back-pressure down to the socket. After transfer_pause no body_received runs until transfer_resume; the peer's

@@ -1,4 +1,4 @@
-/* What the files of the client share. */
+/* The private interface between the client's files. */
 #ifndef RENGA_HTTP_CLIENT_PRIV_H
 #define RENGA_HTTP_CLIENT_PRIV_H
 
@@ -18,8 +18,8 @@ struct origin;
 #define KEEPALIVE_S        30L         /* of TCP */
 #define LINK_IDLE_S        60L         /* an idle connection older than this is not used again */
 #define RESOLVER_CACHE_S   60L         /* as long as the usual load balancer's name lives */
-#define RESOLVER_HUNG_MAX  32          /* lookups that nobody waits for any more */
-#define RESOLVER_TRIED     4           /* lookups at a time where so many hang */
+#define RESOLVER_HUNG_MAX  32          /* abandoned lookups that still block a thread */
+#define RESOLVER_TRIED     4           /* lookups at a time while RESOLVER_HUNG_MAX are hung */
 #define RESOLVER_SILENT_MS 1000L
 #define RESOLVER_HUNG_MS   120000L /* as long as one may go on: glibc asks three servers twice, for each domain */
 #define ENCODINGS          "gzip, deflate"
@@ -67,8 +67,8 @@ struct http_client {
     uint64_t connections_opened, refused;
 };
 
-/* Room for POOL_TRANSFERS transfers with the same address filter, and their multis: curl's own transfers and the
- * connections that are being opened do not share one, as they differ in how long curl may keep what it has. */
+/* Room for POOL_TRANSFERS transfers with the same address filter, and their multis. curl's own transfers and opening
+ * connections use separate multis, because curl may keep idle connections of the former only. */
 struct connection_pool {
     struct http_client *client;
     struct connection_pool *next;
@@ -102,7 +102,7 @@ struct http_headers {
 
 enum transport_kind { TRANSPORT_DIRECT, TRANSPORT_CURL };
 
-/* A slot is what a transfer has while it runs; kept and used again. Its transport's own part is behind it. */
+/* The state of a running transfer; slots are kept and reused. The transport's own part follows it in memory. */
 struct http_slot {
     const struct http_transport *transport;
     struct http_slot *next;
@@ -115,16 +115,14 @@ struct http_slot {
     bool too_large; /* the body */
 };
 
-/* One of two ways to an answer. All of it runs in the client's loop, and none of it ends the transfer from within
- * `begin` or `stop`. */
+/* One of two transports. All of it runs in the client's loop, and neither `begin` nor `stop` ends the transfer. */
 struct http_transport {
     enum transport_kind kind;
     struct http_slot *(*create)(struct http_client *client);
     void (*destroy)(struct http_slot *slot);
     /* The request goes out, as soon as there is a connection. */
     void (*begin)(struct http_slot *slot);
-    /* The transfer has ended, or is not to go on: whole or not, nothing more is told of it. The answer's headers stay
-     * until `rest`. */
+    /* The transfer has ended or is abandoned: report no more of it. The answer's headers stay until `rest`. */
     void (*stop)(struct http_slot *slot);
     /* Ready for the next transfer. */
     void (*rest)(struct http_slot *slot);
@@ -141,7 +139,7 @@ extern const struct http_transport curl_transport;   /* easy.c: curl's own trans
 struct http_slot *slot_take(struct http_client *client, const struct transfer *transfer);
 void slot_give_back(struct http_slot *slot);
 void slots_destroy(struct http_client *client);
-/* What a transport tells; false where the transfer is not to be told more: it has ended, or slot->too_large is set. */
+/* Reports of a transport. False: report no more, because the transfer has ended or slot->too_large is set. */
 bool slot_head_received(struct http_slot *slot, int http_status, bool has_length, uint64_t length);
 bool slot_piece_received(struct http_slot *slot, const char *bytes, size_t size);
 
@@ -150,7 +148,7 @@ bool slot_piece_received(struct http_slot *slot, const char *bytes, size_t size)
 /* request_parts.c */
 bool http_header_is_valid(const char *name, const char *value);
 void http_header_mark(struct header_marks *marks, const char *name);
-/* False where one of the transfer's own headers cannot be sent. Tells which of ours the owner has. */
+/* False if one of the transfer's own headers cannot be sent. Marks those of our headers that the owner replaces. */
 bool transfer_mark_headers(const struct transfer *transfer, struct header_marks *marks);
 /* Line and headers of the request as they go out. */
 void request_write_head(const struct transfer *transfer, struct buffer *head);
@@ -165,7 +163,7 @@ void client_dispatch(struct http_client *client);
 /* transfer.c */
 bool transfer_run(struct transfer *transfer, struct connection_pool *pool);
 void transfer_move(struct transfer *transfer, enum transfer_state state);
-/* Ends the transfer now, with what its status says. The transfer is its owner's again. */
+/* Ends the transfer now with the result in its status. Its owner may reuse it. */
 void transfer_conclude(struct transfer *transfer);
 void transfer_fail(struct transfer *transfer, enum transfer_end end, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -185,17 +183,17 @@ void transfer_fail_malformed(struct http_slot *slot, const char *detail);
 
 /* ---- curl's multis ----------------------------------------------------------------------------------------------- */
 
-/* What an easy handle works for; CURLOPT_PRIVATE of it points here. */
+/* The owner of an easy handle; CURLOPT_PRIVATE of the handle points here. */
 struct easy_job {
     CURL *easy;
     struct http_client *client;
-    struct multi *multi; /* NULL: in none */
+    struct multi *multi; /* NULL: in no multi */
     bool (*address_allowed)(const struct sockaddr *address);
     bool forbidden; /* it said no */
     bool naming;    /* a name is being looked up */
     bool refused;   /* it was not, since too many hang */
     void (*done)(struct easy_job *job, CURLcode result);
-    /* A socket was closed by curl that does not belong to what it is doing for us; may be NULL. */
+    /* curl closed a socket that does not belong to the present job; may be NULL. */
     void (*socket_lost)(struct easy_job *job);
     char error[CURL_ERROR_SIZE];
 };
@@ -203,18 +201,18 @@ struct easy_job {
 /* resolver.c */
 #define RESOLVER_REFUSED CURLE_AGAIN /* of a job: no name was looked up */
 void resolver_watch(struct easy_job *job);
-/* Also where none was looked up. False: it was given up, and may go on for long. */
+/* Call it also when no name was looked up. `answered` false: the lookup was abandoned and may take long. */
 void resolver_end(struct easy_job *job, bool answered);
 
 /* multi.c */
 struct multi *multi_create(struct http_client *client, long connections_kept);
 void multi_destroy(struct multi **multi);
-/* A handle with what all of them share: names, TLS, sockets, the job. */
+/* A handle with the common settings: names, TLS, sockets, the job. */
 CURL *easy_create(struct http_client *client, struct easy_job *job);
 bool multi_add(struct multi *multi, struct easy_job *job);
-/* Closes its connection where the job was not done, or was to connect and no more. */
+/* Closes its connection if the job is unfinished or was only to connect. */
 void multi_remove(struct easy_job *job);
-/* After anything that may have moved a transfer on. */
+/* Call it after each call that may have advanced a transfer. */
 void multi_collect(struct multi *multi);
 /* The descriptor is the caller's from now on: curl forgets it instead of closing it. */
 void multi_take_socket(struct http_client *client, int fd);

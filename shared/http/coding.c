@@ -65,7 +65,7 @@ enum coding_event coding_next(struct coding *coding, const char *bytes, size_t s
         if (!size)
             return CODING_MORE;
         if (!coding->gzip || inflateReset(stream) != Z_OK)
-            return CODING_BROKEN; /* something stands behind its end */
+            return CODING_BROKEN; /* bytes after its end */
         coding->ended = false;
     }
     uInt input = (uInt)(size < INPUT_MAX ? size : INPUT_MAX);

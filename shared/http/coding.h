@@ -1,7 +1,7 @@
-/* Content codings: what a server packed is unpacked while it comes.
+/* Content codings: unpacks a server's compressed body as it arrives.
  *
- * gzip (several members in a row too) and deflate, in zlib's wrapping or bare. A decoder costs zlib's 40 KiB while it
- * lives. It bounds nothing but its own pieces: how much may come out is its owner's to count. */
+ * gzip (also several members in a row) and deflate, with or without zlib's wrapping. A decoder takes zlib's 40 KiB
+ * while it lives. It bounds only its own pieces; its owner bounds the total output. */
 #ifndef RENGA_HTTP_CODING_H
 #define RENGA_HTTP_CODING_H
 
@@ -16,7 +16,7 @@ enum coding_event {
     CODING_BROKEN,
 };
 
-/* True where `name` is a coding at all: not empty, and not identity. */
+/* False for an empty name and for identity. */
 bool coding_is_needed(const char *name);
 /* NULL for a coding that is not known; the name is that of Content-Encoding. */
 struct coding *coding_create(const char *name);
@@ -25,7 +25,7 @@ void coding_destroy(struct coding **coding);
 enum coding_event coding_next(struct coding *coding, const char *bytes, size_t size, size_t *taken, char *out,
                               size_t room, size_t *made);
 
-/* Whether what came was whole. An answer without any content is. */
+/* True if the body was complete. An empty body is. */
 bool coding_is_whole(const struct coding *coding);
 
 #endif

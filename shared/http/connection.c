@@ -1,13 +1,13 @@
-/* A connection: what it waits for, how long that may take, and whether its client is still there.
+/* A connection: its states, the time limit of each, and detection of a client that left.
  *
  *      accepted --> IDLE --bytes--> READING --whole--> ANSWERING --sent, kept--> IDLE
  *                                      |  `-refused->--'  | `----sent, not kept-------------------.
  *                                      |                  `--refused, or unread bytes--> LINGERING-+--> CLOSED, freed
  *                                      `--its end, its time, a reset (anywhere)----------->-------'
  *
- * The watch is edge-triggered and stays for the connection's life: a request costs no epoll_ctl. So an edge is
- * remembered (`readable`, `fin`, `broken`) until it can be acted upon. What happens is recorded; `go_on` decides from
- * the state. Nothing is received while a request is handled: what is sent ahead waits in the kernel. */
+ * The watch is edge-triggered and stays for the connection's life: a request costs no epoll_ctl. Edges are remembered
+ * (`readable`, `fin`, `broken`) until they can be acted upon. Callbacks record events; `go_on` decides from the state.
+ * No bytes are received while a request is handled: pipelined ones wait in the kernel. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/server_priv.h"
@@ -96,7 +96,7 @@ void connection_relax(struct connection *connection)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* Of a stream without chunks nothing but a reset tells a cut answer from a whole one. */
+/* Without chunks, only a reset tells a client that the body was cut. */
 static void reset_on_close(int fd)
 {
     struct linger none = {.l_onoff = 1};
@@ -180,7 +180,7 @@ static bool connection_receive(struct connection *connection, char *memory, size
         connection_close(connection);
         return false;
     }
-    /* What a short one left behind comes with an edge of its own. */
+    /* After a short read, further bytes bring an edge of their own. */
     connection->readable = got == (ssize_t)room || connection->fin;
     *size = (size_t)got;
     return true;
@@ -260,7 +260,7 @@ static bool connection_step(struct connection *connection)
     }
 }
 
-/* To be watched again makes edges of what is ready, for the next look at the sockets. */
+/* Watching the socket again turns its readiness into new edges at the loop's next poll. */
 static void connection_come_back(struct connection *connection)
 {
     if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
@@ -343,7 +343,7 @@ static void linger(struct connection *connection)
         connection_continue(connection);
 }
 
-/* Closing a socket with bytes that nobody has read resets the connection, and what was sent last may be lost. */
+/* Closing a socket with unread bytes resets the connection, and the end of the answer may be lost. */
 void connection_answered(struct connection *connection, const struct http_request *request)
 {
     bool more = connection->ahead.length || connection->readable;

@@ -31,9 +31,9 @@ struct direct {
     struct link_user user;
     struct link *link;
     struct http1 reader;
-    struct coding *coding; /* NULL: the body is what it is */
+    struct coding *coding; /* NULL: the body is not compressed */
     struct buffer unsent;  /* of the head (over TLS, of a small body too) */
-    size_t unsent_at;      /* where what is left of it begins */
+    size_t unsent_at;      /* the offset of the unsent rest */
     size_t body_sent;
     struct buffer held; /* read while the transfer was paused */
     size_t held_at;
@@ -42,7 +42,7 @@ struct direct {
     bool whole;    /* the answer is, and the link may serve another */
 };
 
-/* What came of some bytes. */
+/* The result of feeding some bytes. */
 enum feed_result { FEED_MORE, FEED_COMPLETE, FEED_FAILED, FEED_PAUSED, FEED_ENDED };
 
 static struct direct *direct_of(struct http_slot *slot)
@@ -68,7 +68,8 @@ static void note_sent(struct direct *direct, size_t head_left, size_t sent)
     direct->body_sent += sent - of_head;
 }
 
-/* Sends what it can of `head` and the body behind it. A link that cannot be written to may still have an answer. */
+/* Sends as much as possible of `head` and the body after it. A link that fails to send may still have an answer to
+ * read. */
 static void direct_send_some(struct direct *direct, struct buffer *head)
 {
     const struct transfer *transfer = direct->slot.transfer;
@@ -98,7 +99,8 @@ static void direct_send_some(struct direct *direct, struct buffer *head)
     link_await(direct->link, EPOLLIN);
 }
 
-/* Over TLS what is written must not move until it is, so it stands in the slot; else only what is left over does. */
+/* Over TLS, bytes must stay in place until they are written, so they are in the slot. Otherwise only the unsent rest
+ * is. */
 static void direct_ask(struct direct *direct)
 {
     struct transfer *transfer = direct->slot.transfer;
@@ -168,7 +170,7 @@ static enum feed_result direct_head_received(struct direct *direct)
                : direct_stopped(direct);
 }
 
-/* Unpacks what the decoder has and is given. */
+/* Unpacks the decoder's remaining input and the given bytes. */
 static enum feed_result direct_unpack(struct direct *direct, const char *bytes, size_t size, size_t *used)
 {
     struct transfer *transfer = direct->slot.transfer;
@@ -208,7 +210,7 @@ static enum feed_result answer_ended(struct direct *direct, bool link_is_clean)
     return FEED_COMPLETE;
 }
 
-/* What is being fed may be what is held already. */
+/* `bytes` may point into the held bytes. */
 static void direct_hold(struct direct *direct, const char *bytes, size_t size)
 {
     direct->slot.transfer->held = true;
@@ -256,7 +258,7 @@ static enum feed_result direct_feed(struct direct *direct, const char *bytes, si
     return fed;
 }
 
-/* ---- what the link says ----------------------------------------------------------------------------------------- */
+/* ---- events of the link ----------------------------------------------------------------------------------------- */
 
 static void direct_settle(struct direct *direct, enum feed_result fed)
 {
@@ -307,7 +309,7 @@ static void direct_ready(struct link_user *user, uint32_t events)
         direct_send_some(direct, &direct->unsent);
     if (!(events & ~(uint32_t)EPOLLOUT))
         return;
-    if (transfer->paused || transfer->held) { /* what is held comes first, though it be resumed already */
+    if (transfer->paused || transfer->held) { /* held bytes come first, even when the transfer has resumed */
         transfer->held = true;
         link_await(direct->link, direct->sending ? EPOLLOUT : 0);
     } else {
@@ -340,7 +342,7 @@ static void direct_resume(struct http_slot *slot)
     transfer->held = false;
     if (direct->coding)
         fed = direct_unpack(direct, "", 0, &used);
-    if (fed == FEED_MORE) /* also without a byte: the answer may have ended with what was unpacked */
+    if (fed == FEED_MORE) /* needed also without bytes: the unpacked bytes may have completed the answer */
         fed = direct_feed(direct, buffer_text(&direct->held) + direct->held_at, direct->held.length - direct->held_at);
     if (fed == FEED_PAUSED)
         transfer->held = true;

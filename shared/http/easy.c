@@ -1,5 +1,5 @@
-/* The transport that leaves all to curl: for what curl alone can do, which is redirects, proxies, credentials in a URL,
- * names in other scripts, and HTTP/2. A slot has an easy handle, set up once. */
+/* The transport through curl, for features that only curl has: redirects, proxies, credentials in a URL, international
+ * names and HTTP/2. A slot has an easy handle, set up once. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/client_priv.h"
@@ -32,7 +32,7 @@ static struct easy_slot *easy_of(struct http_slot *slot)
     return (struct easy_slot *)(void *)slot;
 }
 
-/* ---- what curl calls -------------------------------------------------------------------------------------------- */
+/* ---- curl's callbacks ------------------------------------------------------------------------------------------- */
 
 static bool easy_is_redirect(const struct easy_slot *own, long http_status)
 {
@@ -92,8 +92,8 @@ static size_t body_piece(char *bytes, size_t size, size_t count, void *data)
     return slot_piece_received(&own->slot, bytes, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
 }
 
-/* CURLOPT_PREREQFUNCTION: each time a request is about to go out. curl sends it again by itself where a kept connection
- * died without an answer, of whatever method; the peer may have had the first. */
+/* CURLOPT_PREREQFUNCTION: runs before each request is sent. When a kept connection died without an answer, curl sends
+ * the request again, with any method; the peer may have received the first. */
 static int about_to_send(void *data, char *peer, char *local, int peer_port, int local_port)
 {
     struct easy_slot *own = data;
@@ -257,7 +257,7 @@ static void write_headers(struct easy_slot *own)
         own->entries = malloc(lines * sizeof *own->entries);
         own->entry_room = lines;
     }
-    /* Room once, so that the lines stay where they are. */
+    /* Reserves once, so that the lines do not move. */
     if (!own->entries || !buffer_reserve(&own->lines, head.length + sizeof "Expect:"))
         fatal("http.memory", "no memory for headers");
     buffer_text(&head);

@@ -105,7 +105,7 @@ static enum http1_event http1_take_line(struct http1 *reader, const char *bytes,
 
 /* ---- the first line --------------------------------------------------------------------------------------------- */
 
-/* "HTTP/1.1 200" and, behind a space, anything; some leave the space out where no reason follows. */
+/* "HTTP/1.1 200", a space and a reason; some servers leave out the space when there is no reason. */
 static enum http1_event http1_read_status(struct http1 *reader, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || !is_digit(line[7]) || line[8] != ' ')
@@ -131,7 +131,7 @@ static size_t visible_length(const char *bytes, size_t size)
     return length;
 }
 
-/* "GET /path HTTP/1.1"; an empty line before it is what some send behind a body (RFC 9112 §2.2). */
+/* "GET /path HTTP/1.1"; some clients send an empty line before it, after a body (RFC 9112 §2.2). */
 static enum http1_event read_request(struct http1 *reader, const char *line, size_t length)
 {
     if (!length)
@@ -161,7 +161,7 @@ static enum http1_event read_request(struct http1 *reader, const char *line, siz
     return HTTP1_MORE;
 }
 
-/* What speaks something else may never end its first line. */
+/* A peer with another protocol may never end its first line. */
 static bool begins_well(const struct http1 *reader, const char *line, size_t length)
 {
     if (reader->is_request)
@@ -228,7 +228,7 @@ static void read_connection(struct http1 *reader, const struct field *field)
     }
 }
 
-/* Those that say where the answer ends, and what becomes of the connection. */
+/* The fields that decide the end of the message and the fate of the connection. */
 static enum http1_event heed(struct http1 *reader, const struct field *field)
 {
     if (http1_is_named(field, "content-length", 14) && !read_length(reader, field))
@@ -305,7 +305,7 @@ static enum http1_event end_head(struct http1 *reader)
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
 
-/* "1a2b", and behind it extensions that nobody reads. */
+/* "1a2b" and extensions, which are ignored. */
 static enum http1_event read_chunk_size(struct http1 *reader, const char *line, size_t length)
 {
     uint64_t size = 0;

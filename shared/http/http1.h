@@ -6,12 +6,12 @@
  *                                                          +--> until the connection ends (an answer)
  *                                                          `--> nothing (HEAD, 204, 304; a request without a length)
  *
- * Strict where leniency lets two readers disagree about where a message ends: a line ends with CRLF, no CR, LF or NUL
- * stands anywhere else, in a request no other control character either, no field is folded, no space stands before a
- * colon; a length is digits, and if an answer has several they are equal; chunked is the only transfer coding and
- * excludes a length. A request has one length, from HTTP/1.1 on one Host, no blank in the size of a chunk, and not two
- * of a field that has one value; empty lines before it are passed over. A refusal is final: the connection is of no
- * more use.
+ * The parser is strict wherever leniency lets two parsers disagree about the end of a message. A line ends with CRLF;
+ * CR, LF and NUL are refused elsewhere, and in a request every other control character too. No field is folded, and no
+ * space precedes a colon. A length is digits only, and several lengths in an answer must be equal. Chunked is the only
+ * transfer coding and excludes a length. A request has one length, from HTTP/1.1 on one Host, no blank in a chunk size,
+ * and no repeated single-value field. Empty lines before a request are skipped. A refusal is final: the connection
+ * cannot be used further.
  *
  * Owns its memory, bounded by the head's bound; pieces of the body are not copied. Never blocks, has no callbacks. */
 #ifndef RENGA_HTTP_HTTP1_H
@@ -28,11 +28,11 @@
 #define HTTP1_CHUNK_LINE_MAX    (4u << 10)   /* bytes of a chunk's size and extensions, with their end */
 
 enum http1_event {
-    HTTP1_MORE,      /* nothing to tell: it goes on with the bytes that are left, or the next ones */
+    HTTP1_MORE,      /* no event; continue with the rest of the bytes, or with the next ones */
     HTTP1_HEAD,      /* the final head is whole: first line, fields and length can be read */
     HTTP1_BODY,      /* the bytes that were taken are a piece of the body */
-    HTTP1_END,       /* the message is whole; what is not taken belongs to the next */
-    HTTP1_INVALID,   /* `why` says what is wrong */
+    HTTP1_END,       /* the message is complete; the bytes that were not taken belong to the next one */
+    HTTP1_INVALID,   /* `why` describes the error */
     HTTP1_TOO_LARGE, /* more of a head than may be; `why` says so to a client */
 };
 
@@ -76,24 +76,24 @@ struct http1 {
     struct buffer begun; /* a line that has not come whole */
 };
 
-/* `answers_head`: to a HEAD, which has no body whatever its fields say. What was read before is forgotten; the memory
- * stays. The first time of all the struct must be zeroed. */
+/* `answers_head`: the message answers a HEAD, so it has no body whatever its fields say. Resets the reader and keeps
+ * its memory. Zero the struct before the first call. */
 void http1_begin(struct http1 *reader, bool answers_head);
 /* The same for a request, with the most bytes of its head and trailers. */
 void http1_begin_request(struct http1 *reader, size_t head_max);
 void http1_fini(struct http1 *reader);
 
-/* Takes the first `*taken` of the bytes and says what they were. To be called until it says MORE and none is left, END,
- * or refuses: also with no bytes, as a message may end with what was taken before. */
+/* Takes the first `*taken` of the bytes and returns their event. Call it again until it returns MORE with all bytes
+ * taken, END, or a refusal. Call it also with no bytes: earlier bytes may complete the message. */
 enum http1_event http1_next(struct http1 *reader, const char *bytes, size_t size, size_t *taken);
 
 /* Gives back the last bytes of the piece of the body that was taken last. */
 void http1_give_back(struct http1 *reader, size_t size);
 
-/* The connection has ended: true where the answer ends with it. */
+/* The connection has ended: true if that also ends the answer. */
 bool http1_ends_here(struct http1 *reader);
 
-/* The last value of a field of the last head, without the space around it; NULL where there is none. */
+/* The last value of a field of the last head, trimmed; NULL if the field is missing. */
 const char *http1_field(const struct http1 *reader, const char *name);
 
 /* Of a request being read: whether a field of this name may stand in it once, and one is there already. */
@@ -105,13 +105,13 @@ static inline const char *http1_method(const struct http1 *reader)
     return reader->names.length ? reader->names.data : "";
 }
 
-/* Of a request whose head is whole. */
+/* For a request with a complete head. */
 static inline char *http1_target(const struct http1 *reader)
 {
     return reader->names.data + reader->target_at;
 }
 
-/* One of 64 bits for a name: where it is not set there is no such field. */
+/* One of 64 bits for a name: an unset bit means that no such field exists. */
 static inline uint64_t http1_name_bit(const char *name, size_t length)
 {
     unsigned first = length ? (unsigned char)name[0] | 0x20 : 0,

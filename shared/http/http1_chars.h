@@ -1,4 +1,4 @@
-/* What the characters of HTTP/1 are: digits, blanks, those of a token (RFC 9110 §5.6.2). Private to shared/http. */
+/* The character classes of HTTP/1: digits, blanks, token characters (RFC 9110 §5.6.2). Private to shared/http. */
 #ifndef RENGA_HTTP_HTTP1_CHARS_H
 #define RENGA_HTTP_HTTP1_CHARS_H
 
@@ -17,7 +17,7 @@ static inline bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* -1: none of a hexadecimal digit. */
+/* -1: not a hexadecimal digit. */
 static inline int hex_value(char c)
 {
     if (is_digit(c))

@@ -17,7 +17,7 @@
 #define PEEK_AFTER_NS (5 * NS_PER_MS)    /* not looked at for longer, it may have been closed meanwhile */
 #define ALWAYS_KEPT   INT_MAX            /* idle connections that curl is to keep: all, they are links of ours */
 
-/* Where links go to, and the idle ones of there. Lives as long as it has one. */
+/* An origin and its idle links. It lives as long as it has one. */
 struct origin {
     struct origin *next;
     uint64_t hash;
@@ -27,7 +27,7 @@ struct origin {
     char name[];
 };
 
-/* What curl does for a link. */
+/* curl's part in opening a link. */
 struct opening {
     struct easy_job job;
     struct link *link;
@@ -49,7 +49,7 @@ struct link {
     struct link *next_of_origin, *previous_of_origin; /* of the origin's idle ones */
 };
 
-/* ---- where to --------------------------------------------------------------------------------------------------- */
+/* ---- origins ---------------------------------------------------------------------------------------------------- */
 
 static struct origin **origin_place(struct http_client *client, const struct transfer *transfer)
 {
@@ -182,7 +182,7 @@ void links_close_idle(struct http_client *client)
     close_idle(client, TIME_NEVER);
 }
 
-/* Of an idle one: over TLS the peer may have had something to say that is no answer. */
+/* For an idle TLS link: the peer may have sent TLS records that are no answer. */
 static void look_after(struct link *link)
 {
     char byte;
@@ -201,7 +201,7 @@ static void link_ready(struct watch *watch, uint32_t events)
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* curl closes what it takes for dead, which are connections that their peer has closed. */
+/* curl closes connections that it takes for dead because their peer closed them. */
 static void socket_lost(struct easy_job *job)
 {
     struct link *link = CONTAINER_OF(job, struct opening, job)->link;
@@ -351,7 +351,7 @@ void link_await(struct link *link, uint32_t events)
     if (link->events == wanted && link->watch.slot)
         return;
     link->events = wanted;
-    if (link->lost) { /* while nobody wanted to know, perhaps */
+    if (link->lost) { /* the loss may have come while no event was awaited */
         if (wanted & EPOLLIN)
             link_lose(link);
         return;
@@ -384,7 +384,7 @@ ssize_t link_send(struct link *link, const struct iovec *pieces, int count)
     return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Whether the peer said over TLS that it has no more to say; anybody can end a connection. curl 7.88 does not look. */
+/* True if the peer closed the TLS session; a TCP end can be forged. curl 7.88 does not check this. */
 static bool end_was_told(CURL *easy)
 {
     struct curl_tlssessioninfo *tls = NULL;

@@ -1,9 +1,9 @@
-/* The listening socket: who is taken in, and when nobody is.
+/* The listening socket: accepts connections, and stops accepting at its limits.
  *
  *      watched ---- as many connections as may be -------------> not watched ---- one is closed ----> watched
  *         `-------- no descriptor, no memory for one ----------> not watched ---- one is closed, or RETRY_MS ----^
  *
- * While it is not watched new ones wait in the backlog, at the cost of nothing here. */
+ * While the socket is not watched, new connections wait in the kernel's backlog, at no cost here. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/address_text.h"
@@ -28,7 +28,7 @@
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* What is set here, accepted connections inherit. */
+/* Accepted connections inherit the options set here. */
 static void socket_options(int fd, int family)
 {
     static const struct {
@@ -95,7 +95,7 @@ static void listener_rest(struct http_server *server)
 static void accept_failed(struct http_server *server, int error)
 {
     if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
-        return; /* nobody there, or gone again: what else there is will be told */
+        return; /* no connection, or it is gone again: other states bring an event of their own */
     int64_t now_ns = clock_now_ns();
     if (now_ns >= server->quiet_until_ns) {
         server->quiet_until_ns = now_ns + WARN_EVERY_NS;

@@ -119,7 +119,7 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
     if (fd < 0)
         return CURL_SOCKET_BAD;
     struct client_socket *own = socket_of(client, fd);
-    socket_forget(client->loop, own); /* whatever had this number has been closed */
+    socket_forget(client->loop, own); /* the earlier socket with this number has been closed */
     own->taken = false;
     own->guard = NULL;
     client->connections_opened++;

@@ -1,5 +1,5 @@
-/* The player: plays a recorded exchange to one transfer. It runs where curl would: from the loop, never from
- * within a call of the owner's. */
+/* The player: plays a recorded exchange to one transfer. Like curl, it runs from the loop, never from within a call of
+ * the owner. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/cassette_priv.h"
@@ -15,9 +15,9 @@ struct player {
     struct cassette *cassette;
     const struct recorded *recorded; /* of the cassette, which does not change any more */
     struct buffer content;
-    size_t piece, offset; /* the next one, and where its bytes begin */
+    size_t piece, offset; /* the next piece, and the offset of its bytes */
     bool headers_done;
-    bool waited; /* for the next step, where delays are kept */
+    bool waited; /* true once the delay before the next step has passed */
     struct timer timer;
 };
 
@@ -43,7 +43,7 @@ void transfer_replay(struct http_client *client, struct transfer *transfer, stru
 
 /* ---- playing ---------------------------------------------------------------------------------------------------- */
 
-/* True where the next step is to come later. */
+/* True if the next step must wait for its delay. */
 static bool must_wait(struct player *player, int64_t after_ms)
 {
     if (player->waited || after_ms == 0 || !cassette_keeps_delays(player->cassette)) {
@@ -54,7 +54,7 @@ static bool must_wait(struct player *player, int64_t after_ms)
     return true;
 }
 
-/* False where the transfer is not to be given more now. */
+/* False if the transfer takes no more now. */
 static bool play_headers(struct transfer *transfer)
 {
     struct player *player = transfer->player;

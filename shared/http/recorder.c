@@ -12,7 +12,7 @@
 #define HEADER_VALUE_MAX 1024 /* bytes; one that is longer is left out */
 
 struct recorder {
-    int64_t last_ns; /* when what came last had come */
+    int64_t last_ns; /* arrival time of the last piece */
     struct recorded recorded;
     size_t piece_capacity;
 };
@@ -100,7 +100,7 @@ static void keep_header(void *data, const char *name, const char *value)
     recorded->headers[i].value = allocated(strdup(value));
 }
 
-/* The pieces as they were, as far as the redacted body goes; the last has what is more. */
+/* Cuts the redacted body into pieces of the original sizes; the last piece takes the rest. */
 static void cut_again(struct recorded *recorded)
 {
     size_t left = recorded->body.length;
@@ -146,7 +146,7 @@ static void recorder_keep(struct transfer *transfer, struct recorded *recorded)
         cassette_drop(transfer->cassette, "its body is too large");
 }
 
-/* What the server did, not what the owner did. */
+/* True if the server ended it, not the owner. */
 static bool is_the_servers(enum transfer_end end)
 {
     switch (end) {

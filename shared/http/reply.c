@@ -1,5 +1,5 @@
-/* Whole answers: head and content leave in one system call, from where they are; only what the socket does not take
- * at once is kept. */
+/* Whole answers: head and content are sent from their own memory in one system call. Only the rest that the socket does
+ * not take is kept. */
 #include "base/log.h"
 #include "http/server_priv.h"
 #include "json/writer.h"
@@ -12,7 +12,7 @@
 
 #define ERROR_TEXT_MAX 1024 /* bytes */
 
-/* What is left of head and content becomes the request's; `taken` may be the content's memory, or NULL. */
+/* Gives the unsent rest of head and content to the request; `taken` may be the content's memory, or NULL. */
 static void keep_rest(struct http_request *request, const struct buffer *head, char *taken, const char *bytes,
                       size_t size, size_t sent)
 {
@@ -37,7 +37,7 @@ static void reply_with(struct http_request *request, int http_status, const char
 {
     assert(request->received && request->reply == REPLY_NONE && !request->handler_done);
     bool gone = request->gone;
-    request_done(request); /* which frees it where the client is gone */
+    request_done(request); /* frees it if the client is gone */
     if (gone) {
         free(taken);
         return;
@@ -53,7 +53,7 @@ static void reply_with(struct http_request *request, int http_status, const char
     struct iovec pieces[] = {{head->data, head->length}, {(void *)(uintptr_t)bytes, size}};
     ssize_t sent = reply_send_pieces(request, pieces, size ? 2 : 1);
     keep_rest(request, head, taken, bytes, size, sent > 0 ? (size_t)sent : 0);
-    reply_send(request); /* which sees what a failure was */
+    reply_send(request); /* also detects failures */
 }
 
 void http_reply(struct http_request *request, int http_status, const char *content_type, const void *bytes, size_t size)

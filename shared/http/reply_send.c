@@ -1,5 +1,5 @@
-/* Answers on their way to the socket: what is framed in `out`, and behind it the rest of a whole answer. One system
- * call takes all that there is; what it leaves goes when the socket has room again. */
+/* Sends answers to the socket: the framed bytes in `out`, followed by the rest of a whole answer. One system call takes
+ * all; the unsent rest follows when the socket has room again. */
 #include "base/clock.h"
 #include "http/server_priv.h"
 
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define OUT_KEPT (1u << 10) /* bytes of memory that a stream with nothing to send keeps */
+#define OUT_KEPT (1u << 10) /* bytes of memory that an idle stream keeps */
 
 size_t reply_pending(const struct http_request *request)
 {
@@ -50,7 +50,7 @@ static void all_is_sent(struct http_request *request)
     connection_relax(request->connection);
 }
 
-/* False where the client has gone. A client that takes some of it may go on. */
+/* False if the client has gone. A partial write is no failure. */
 static bool send_pending(struct http_request *request)
 {
     struct connection *connection = request->connection;

@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#define REQUEST_ARENA_MAX (1u << 20)  /* bytes of headers of the answer, and whatever the handler puts there */
+#define REQUEST_ARENA_MAX (1u << 20)  /* bytes of answer headers and of the handler's own allocations */
 #define BODY_FIRST_MAX    (16u << 10) /* bytes of a body that get memory because they were announced */
 #define DROPPED_MAX       (16u << 20) /* bytes of a refused body that are read, so that the client sees the refusal */
 
@@ -112,7 +112,7 @@ void request_answered(struct http_request *request)
     request_release(request);
 }
 
-/* ---- what came of it -------------------------------------------------------------------------------------------- */
+/* ---- results of a request --------------------------------------------------------------------------------------- */
 
 static void request_received(struct http_request *request)
 {
@@ -120,7 +120,7 @@ static void request_received(struct http_request *request)
     connection_await_answer(request->connection);
 }
 
-/* Nothing more of it is read: where it ends is not known, or too far away. */
+/* No further bytes of it are read: its end is unknown or too far away. */
 static void refuse(struct http_request *request, int http_status, const char *why)
 {
     request_received(request);
@@ -280,7 +280,7 @@ static void whole(struct http_request *request)
         server_handle(request->server, request);
 }
 
-/* With whatever ends it, the request may be gone. */
+/* After an event that ends it, the request may be gone. */
 size_t request_feed(struct http_request *request, const char *bytes, size_t size)
 {
     struct connection *connection = request->connection;
@@ -312,7 +312,7 @@ size_t request_feed(struct http_request *request, const char *bytes, size_t size
     return size;
 }
 
-/* ---- what a handler asks ---------------------------------------------------------------------------------------- */
+/* ---- the handler's getters -------------------------------------------------------------------------------------- */
 
 const char *http_request_method(const struct http_request *request)
 {

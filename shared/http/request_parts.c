@@ -1,4 +1,4 @@
-/* What a request is made of: URLs parsed once, headers as lines that go out as they stand. */
+/* The parts of a request: URLs, parsed once, and headers as lines that are sent unchanged. */
 #include "base/log.h"
 #include "http/client_priv.h"
 
@@ -87,7 +87,7 @@ static bool request_parts_is_ascii(const char *text)
     return !*text;
 }
 
-/* What of it stands in a request. */
+/* Stores the parts of the URL that a request sends. */
 static void write_parts(struct http_url *url)
 {
     char *path = request_parts_part_of(url, CURLUPART_PATH, 0), *query = request_parts_part_of(url, CURLUPART_QUERY, 0);
@@ -107,7 +107,7 @@ static void write_parts(struct http_url *url)
     curl_free(password);
 }
 
-/* `parts` is taken: what `text` is relative to. */
+/* Takes `parts`, the base to which `text` is relative. */
 static struct http_url *request_parts_read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
 {
     struct http_url *url = request_parts_found(calloc(1, sizeof *url));
@@ -262,7 +262,7 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
                     "more than one line",
                     name);
     http_header_mark(&headers->marks, name);
-    /* Into new memory, so that the old, where a key may stand, can be wiped. */
+    /* Into new memory, so that the old memory, which may hold a key, can be wiped. */
     struct buffer lines;
     buffer_init(&lines, SIZE_MAX);
     buffer_append(&lines, headers->lines.data ? headers->lines.data : "", headers->lines.length);

@@ -1,15 +1,15 @@
-/* Names that are being looked up. curl does that in a thread for each, and one that nobody waits for any more sleeps on
- * until the system's resolver gives up: where names hang, every try would leave one behind. So where RESOLVER_HUNG_MAX
- * were given up within RESOLVER_HUNG_MS, names are looked up RESOLVER_TRIED at a time until some time has passed; and
- * where as many are being looked up and none has been found for RESOLVER_SILENT_MS, no more are begun. Addresses need
- * no lookup, and are always let through. */
+/* Bounds the name lookups in progress. curl uses a thread for each lookup, and an abandoned one sleeps until the
+ * system's resolver gives up. With a resolver that hangs, every attempt would leave a thread behind. After
+ * RESOLVER_HUNG_MAX abandoned lookups within RESOLVER_HUNG_MS, only RESOLVER_TRIED lookups run at a time for a while.
+ * If that many are running and none succeeded for RESOLVER_SILENT_MS, no lookup begins. Addresses need no lookup and
+ * always pass. */
 #include "base/clock.h"
 #include "http/client_priv.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 
-/* Whether what the handle goes to now, which may be a redirect's, is an address. */
+/* True if the handle's present target, perhaps of a redirect, is an address. */
 static bool resolver_is_address(CURL *easy)
 {
     char *url = NULL, *host = NULL;

@@ -31,7 +31,7 @@ static bool method_matches(const struct http_route *route, const char *method)
            (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
 }
 
-/* The row for a request, or NULL; `longest` is the length of the longest path that matches, whatever its method. */
+/* The row for a request, or NULL; `longest` is the length of the longest matching path, for any method. */
 static const struct route_table *find(const struct http_server *server, const struct http_request *request,
                                       const struct http_route **route, size_t *longest)
 {

@@ -1,4 +1,4 @@
-/* The server: its life and its end. Who comes is listener.c's, what they say and hear connection.c's. */
+/* The server's start and end. listener.c accepts connections, connection.c reads and answers them. */
 #include "base/log.h"
 #include "http/hosts.h"
 #include "http/server_priv.h"

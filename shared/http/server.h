@@ -6,17 +6,18 @@
  *                                 `--- left, once, if the client goes first
  *
  * A handler ends in exactly one of http_reply (or its relatives), http_reply_end and http_reply_abort, at once or
- * later, also after `left` has run: what is then said goes nowhere. Until then the request is the handler's.
+ * later. It does so also after `left` has run; its answer is then discarded. Until then the request is the handler's.
  *
- * When a client has left. A reset or an error on the socket, of course; and also a FIN alone, as nginx, Go and hyper
- * check it: a client that aborts closes its socket, and before our next write a FIN is all that shows of it. A client
- * that only ends its own sending (`printf ... | nc -N`) looks the same: it gets its answer where the handler has no
- * `left` callback, and everywhere where `half_close` is set.
+ * Detecting that a client has left: a reset or an error on the socket, and also a FIN alone, as in nginx, Go and hyper.
+ * A client that aborts closes its socket, and before our next write a FIN is the only sign. A client that only ends its
+ * own sending (`printf ... | nc -N`) looks the same. It gets its answer when the handler has no `left` callback, and
+ * always when `half_close` is set.
  *
  * Requests that are sent ahead are answered in their order, each when the one before it has been. One that is not as
  * RFC 9112 has it is refused in JSON before any handler hears of it, and its connection closed.
  *
- * A server belongs to one loop; everything here is called from inside it. Several loops serve one port by `shares`. */
+ * A server belongs to one loop, and all functions here are called from inside it. Several loops serve one port with
+ * `shares`. */
 #ifndef RENGA_HTTP_SERVER_H
 #define RENGA_HTTP_SERVER_H
 
@@ -68,15 +69,15 @@ struct http_server *http_server_create(struct loop *loop, const struct http_serv
 /* The rows are borrowed as long as the server lives. The longest matching path wins. A GET row answers HEAD too. */
 struct http_route {
     const char *method; /* NULL: any */
-    const char *path;   /* "/v1/models"; with prefix also what stands below it */
+    const char *path;   /* "/v1/models"; with prefix also the paths below it */
     bool prefix;
     void (*handle)(struct http_request *request, void *data);
 };
 void http_server_route(struct http_server *server, const struct http_route *routes, size_t count, void *data);
 
-/* Judges each request when its headers are there, before any of its body is kept. `owner` may be set to the
- * budget_owner of who asks: the body is of its share. False: `st` says why; the request is
- * refused with it by `refuse` (NULL: http_reply_status), and the rest of its body is read and dropped. */
+/* Decides about each request after its headers, before any of its body is kept. It may set `owner` to the budget_owner
+ * of the caller, which then pays for the body. False: `st` gives the reason. `refuse` (NULL: http_reply_status) answers
+ * the request, and the rest of its body is read and dropped. */
 struct http_access {
     bool (*admits)(const struct http_request *request, uint64_t *owner, struct status *st, void *data);
     void (*refuse)(struct http_request *request, const struct status *st, void *data);
@@ -86,11 +87,11 @@ void http_server_set_access(struct http_server *server, const struct http_access
 
 int http_server_port(const struct http_server *server);
 
-/* Stops accepting, closes idle connections and finishes open answers; what is still open after `limit_ms` is cut.
- * `stopped` runs once, from the loop, when no connection is left. */
+/* Stops accepting, closes idle connections and finishes open answers; after `limit_ms` open ones are cut. `stopped`
+ * runs once, from the loop, when no connection is left. */
 void http_server_stop(struct http_server *server, int64_t limit_ms, void (*stopped)(void *data), void *data);
 
-/* Cuts what is still open; `left` of unanswered requests runs soon, from the loop. Not from within a handler. */
+/* Cuts open answers; `left` of unanswered requests runs soon, from the loop. Not from within a handler. */
 void http_server_destroy(struct http_server **server);
 
 struct http_server_stats {
@@ -105,10 +106,10 @@ const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request); /* percent-decoded, without the query */
 /* Path and query as they were sent, in the request's arena; NULL without the option keeps_target. */
 const char *http_request_target(const struct http_request *request);
-/* A parameter of the query, decoded; NULL where it is missing, "" where it has no value. */
+/* A decoded parameter of the query; NULL if it is missing, "" if it has no value. */
 const char *http_request_query(const struct http_request *request, const char *name);
-/* The last of that name, as it was sent; NULL if there is none. A request with two of Authorization, Content-Type or
- * another field that has one value is refused before it comes here. */
+/* The last field of that name, as sent; NULL if there is no such field. A request that repeats Authorization,
+ * Content-Type or another single-value field is refused before it reaches the handler. */
 const char *http_request_header(const struct http_request *request, const char *name);
 /* Never NULL, with a NUL behind it. */
 const char *http_request_body(const struct http_request *request, size_t *size);
@@ -117,15 +118,15 @@ void http_request_forget_body(struct http_request *request);
 /* Lives as long as the request. */
 struct arena *http_request_arena(struct http_request *request);
 
-/* Runs `left` once if the client goes before the answer is complete; deferred where it has gone already. */
+/* Runs `left` once if the client goes before the answer is complete; deferred if it has gone already. */
 void http_request_on_left(struct http_request *request, void (*left)(struct http_request *request, void *data),
                           void *data);
 bool http_request_left(const struct http_request *request);
 
 /* ---- The answer ------------------------------------------------------------------------------------------------- */
 
-/* A header of the answer, before it is begun. Copied; false where it cannot be sent: a line's end in it, no name, or
- * one that is the server's to send (Content-Length, Transfer-Encoding, Connection, Date). */
+/* A header of the answer, before the answer begins. Copied. False if it cannot be sent: it contains a line end, the
+ * name is invalid, or the server sends it (Content-Length, Transfer-Encoding, Connection, Date). */
 bool http_reply_header(struct http_request *request, const char *name, const char *value);
 
 /* The whole answer; `bytes` is copied. */
@@ -136,13 +137,14 @@ void http_reply_take(struct http_request *request, int http_status, const char *
 /* {"error":{"message":"..."}} */
 void http_reply_error(struct http_request *request, int http_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for a status: its code as HTTP knows it, its field, and Retry-After where it has a hint. */
+/* The same for a status: its HTTP code, its field, and Retry-After if it has a hint. */
 void http_reply_status(struct http_request *request, const struct status *status);
 int http_status_of(enum status_code code);
 
 /* A stream, chunked for HTTP/1.1. Headers go out at once. */
 void http_reply_begin(struct http_request *request, int http_status, const char *content_type);
-/* Copies; never blocks. A client that lets more than stream_max pile up, or takes nothing for idle_ms, has left. */
+/* Copies; never blocks. A client is taken to have left if more than stream_max is pending, or if it takes no byte for
+ * idle_ms. */
 void http_reply_write(struct http_request *request, const void *bytes, size_t size);
 /* False while more than HTTP_SEND_WINDOW bytes wait for the client to read. */
 bool http_reply_writable(const struct http_request *request);
@@ -150,7 +152,7 @@ bool http_reply_writable(const struct http_request *request);
 void http_reply_on_writable(struct http_request *request, void (*writable)(struct http_request *request, void *data),
                             void *data);
 void http_reply_end(struct http_request *request);
-/* Closes the connection so that the client sees an answer cut short (of a stream), or none. */
+/* Closes the connection, so that the client sees a cut stream, or no answer at all. */
 void http_reply_abort(struct http_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the server share. */
+/* The private interface between the server's files. */
 #ifndef RENGA_HTTP_SERVER_PRIV_H
 #define RENGA_HTTP_SERVER_PRIV_H
 
@@ -33,7 +33,7 @@ struct http_server {
 
     int listen_fd; /* -1: not listening any more */
     int port;
-    struct watch listening; /* not watched where nobody can be taken in */
+    struct watch listening; /* not watched while no connection can be accepted */
     struct timer again;     /* there were no descriptors: then it is tried again */
     int64_t quiet_until_ns; /* and has been logged */
 
@@ -42,7 +42,7 @@ struct http_server {
     unsigned connection_count, request_count;
     uint64_t accepted, served, left;
 
-    char *input;        /* what was received last; nobody keeps a pointer into it */
+    char *input;        /* the bytes received last; no pointer into it is kept */
     struct buffer head; /* of the whole answer that is being begun */
     int64_t date_s;     /* when `date` was written */
     char date[DATE_SIZE];
@@ -58,7 +58,7 @@ enum connection_state {
     CONNECTION_IDLE,      /* between two requests */
     CONNECTION_READING,   /* a request has begun */
     CONNECTION_ANSWERING, /* it is the handler's, or its answer is being sent */
-    CONNECTION_LINGERING, /* we have said our last; what the client still sends is read and dropped */
+    CONNECTION_LINGERING, /* the answer is sent; further bytes of the client are read and dropped */
     CONNECTION_CLOSED,    /* about to be freed */
     CONNECTION_STATES
 };
@@ -67,14 +67,14 @@ struct connection {
     enum connection_state state;
     bool going;       /* within its turn */
     bool readable;    /* there may be bytes to receive */
-    bool fin, broken; /* what the watch saw */
+    bool fin, broken; /* events seen by the watch */
     int fd;
     struct http_server *server;
     struct connection *next, *previous;
     struct http_request *request; /* that is read, handled or answered */
-    struct buffer ahead;          /* what was received behind the request; up to ahead_at it was read */
+    struct buffer ahead;          /* bytes received after the request; up to ahead_at they are consumed */
     size_t ahead_at;
-    size_t dropped; /* bytes that nobody wanted: of a refused body, or behind our last */
+    size_t dropped; /* unused bytes: of a refused body, or after the last answer */
     struct watch watch;
     struct work turn; /* go on, or be freed */
     struct timer deadline;
@@ -85,7 +85,7 @@ struct connection {
 enum reply_state {
     REPLY_NONE,      /* the handler is at work */
     REPLY_STREAMING, /* begun; pieces are collected in `out` */
-    REPLY_ENDED,     /* the handler has said its last; what is left of it is sent */
+    REPLY_ENDED,     /* the handler is finished; the rest of the answer is being sent */
 };
 
 struct reply_header {
@@ -108,12 +108,12 @@ struct http_request {
     const char *query;     /* "name\0value\0" for each parameter, in its order */
     size_t query_size;
     struct buffer body;
-    struct budget *budget;   /* NULL: none */
+    struct budget *budget;   /* NULL: no budget */
     struct budget_hold hold; /* of it */
     bool head_whole, received, handler_done;
     bool gone;     /* the client */
     bool refused;  /* before it was read whole */
-    bool bodyless; /* the answer, whatever the handler says */
+    bool bodyless; /* the answer has no body, even if the handler gives one */
     bool chunked;
     bool closes;  /* the connection, after the answer */
     bool too_big; /* the rest of the body is dropped, and the answer is 413 */
@@ -122,7 +122,7 @@ struct http_request {
     struct reply_header *headers, **headers_end;
     struct buffer out; /* framed bytes; up to out_sent the socket has taken them */
     size_t out_sent;
-    char *answer; /* behind `out`: what the socket has not taken yet of a whole answer */
+    char *answer; /* after `out`: the unsent rest of a whole answer */
     size_t answer_size, answer_sent;
     bool window_closed;
     struct work leaving;
@@ -138,7 +138,7 @@ struct http_request {
 /* server.c */
 void server_check_stopped(struct http_server *server);
 
-/* listener.c: who is taken in. */
+/* listener.c: accepts connections. */
 bool listener_open(struct http_server *server, struct status *st);
 void listener_close(struct http_server *server);
 /* There is room for one more. */
@@ -158,9 +158,9 @@ void connection_create(struct http_server *server, int fd, struct source *source
 /* The client is gone, or has to go; it is freed later. */
 void connection_close(struct connection *connection);
 void connection_free(struct connection *connection);
-/* Nobody would miss an answer. */
+/* True if no answer would be lost. */
 bool connection_is_resting(const struct connection *connection);
-/* Looks at what was seen so far: is the client gone? */
+/* Checks from the recorded events whether the client is gone. */
 void connection_check_peer(struct connection *connection);
 /* Goes on soon. */
 void connection_continue(struct connection *connection);
@@ -171,14 +171,14 @@ void connection_answered(struct connection *connection, const struct http_reques
 /* Begins a phase of idle_ms, or of read_ms. */
 void connection_begin_wait(struct connection *connection);
 void connection_begin_reading(struct connection *connection);
-/* Something came of a body that has `bytes` now. */
+/* Some of a body arrived; it has `bytes` now. */
 void connection_read_on(struct connection *connection, uint64_t bytes);
 /* The connection waits for us: no bound. */
 void connection_relax(struct connection *connection);
 
 /* request.c */
 void request_begin(struct connection *connection);
-/* Feeds it what came; gives how many bytes are its own. */
+/* Feeds it the received bytes; returns how many belong to it. */
 size_t request_feed(struct http_request *request, const char *bytes, size_t size);
 /* The connection lets go of it: it was answered, or the client is gone. */
 void request_answered(struct http_request *request);
@@ -196,7 +196,7 @@ void reply_write_head(struct http_request *request, struct buffer *out, int http
 /* reply_send.c */
 /* Bytes that the socket has not taken yet. */
 size_t reply_pending(const struct http_request *request);
-/* Sends what can be sent; false where it has to wait for the handler or the client, or the client is gone. */
+/* Sends as much as possible. False if it must wait for the handler or the client, or if the client is gone. */
 bool reply_send(struct http_request *request);
 /* As sendmsg. */
 ssize_t reply_send_pieces(const struct http_request *request, struct iovec *pieces, size_t count);

@@ -1,4 +1,4 @@
-/* A slot: what a transfer has while it runs, with either transport. */
+/* A slot: the state of a running transfer, for both transports. */
 #include "base/clock.h"
 #include "http/cassette_priv.h"
 #include "http/client_priv.h"
@@ -67,7 +67,7 @@ void slots_destroy(struct http_client *client)
         }
 }
 
-/* ---- what is told of an answer ---------------------------------------------------------------------------------- */
+/* ---- reports of an answer --------------------------------------------------------------------------------------- */
 
 bool slot_head_received(struct http_slot *slot, int http_status, bool has_length, uint64_t length)
 {

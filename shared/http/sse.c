@@ -72,7 +72,7 @@ static bool sse_dispatch(struct sse *sse)
 {
     bool go_on = true;
     if (sse->has_data) {
-        sse->data.length--; /* the LF behind the last line is none of the event's */
+        sse->data.length--; /* the LF after the last line is not part of the event */
         struct sse_event event = {.type = sse->type[0] ? sse->type : "message",
                                   .data = buffer_text(&sse->data),
                                   .size = sse->data.length,
@@ -115,7 +115,7 @@ static const char *sse_line_end(const char *at, const char *end)
     return cr ? cr : lf ? lf : end;
 }
 
-/* A line whose beginning came before: joined in `line`. */
+/* A line that began in earlier bytes: joined in `line`. */
 static bool finish_line(struct sse *sse, const char *rest, size_t size, struct status *st)
 {
     buffer_append(&sse->line, rest, size);

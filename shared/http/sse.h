@@ -6,8 +6,8 @@
  *              ...
  *      sse_fini(&sse);
  *
- * Bytes may be split anywhere. An event counts only once its blank line has come: what is unfinished at the end of
- * the stream is dropped, as the standard wants. This knows nothing of what the events say. */
+ * Bytes may be split anywhere. An event counts only after its blank line: an unfinished event at the end of the stream
+ * is dropped, as the standard requires. The contents of events are not interpreted here. */
 #ifndef RENGA_HTTP_SSE_H
 #define RENGA_HTTP_SSE_H
 
@@ -22,7 +22,7 @@
 #define SSE_ID_MAX   255 /* bytes of an id; a longer one is not taken */
 
 struct sse_event {
-    const char *type; /* "message" where the stream does not say */
+    const char *type; /* "message" if the stream gives no type */
     const char *data; /* lines joined by LF, with a NUL behind; neither checked to be UTF-8 nor to be free of NUL */
     size_t size;
     const char *id; /* the last one seen, "" before the first */
@@ -32,12 +32,12 @@ struct sse {
     /* False ends the reading: sse_feed returns false at once and leaves its status alone. */
     bool (*event_received)(void *owner, const struct sse_event *event);
     void *owner;
-    struct buffer line; /* the beginning of a line whose end has not come */
+    struct buffer line; /* the beginning of an incomplete line */
     struct buffer data; /* of the event that is being read */
     size_t event_max;
     char type[SSE_TYPE_MAX + 1];
     char id[SSE_ID_MAX + 1];
-    int64_t retry_ms; /* what the server wants to be waited before a reconnection; -1: it did not say */
+    int64_t retry_ms; /* the server's delay before a reconnection; -1: not given */
     bool begun;       /* the place for a byte order mark is behind us */
     bool after_cr;    /* an LF that comes next belongs to the line before */
     bool has_data;
@@ -48,7 +48,8 @@ void sse_init(struct sse *sse, size_t event_max, bool (*event_received)(void *ow
               void *owner);
 void sse_fini(struct sse *sse);
 
-/* False where a bound is passed (RESOURCE_EXHAUSTED in `st`) or event_received said so; then only sse_fini is left. */
+/* False if a bound is exceeded (RESOURCE_EXHAUSTED in `st`) or event_received returned false; then only sse_fini may be
+ * called. */
 bool sse_feed(struct sse *sse, const char *bytes, size_t size, struct status *st);
 
 #endif

@@ -18,7 +18,7 @@ void http_reply_begin(struct http_request *request, int http_status, const char 
     connection_continue(request->connection);
 }
 
-/* What was sent stays in front until half of the memory is such. */
+/* Sent bytes stay in front until they fill half of the memory. */
 static void stream_make_room(struct http_request *request)
 {
     if (request->out_sent < SENT_KEPT || request->out_sent < request->out.length / 2)

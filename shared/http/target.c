@@ -5,14 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* The byte that "%2F" stands for; -1: none. */
+/* The byte that "%2F" stands for; -1: not an escape. */
 static int escaped(const char *at, const char *end)
 {
     int high = end - at > 2 ? hex_value(at[1]) : -1, low = high >= 0 ? hex_value(at[2]) : -1;
     return low >= 0 ? high << 4 | low : -1;
 }
 
-/* In place. A NUL would hide what follows from whoever compares paths. */
+/* In place. Refuses a NUL, which would hide the rest from C string comparisons. */
 static bool decode_path(char *path)
 {
     char *out = path;
@@ -27,7 +27,7 @@ static bool decode_path(char *path)
     return true;
 }
 
-/* As forms have it: a plus is a space. What is not encoded as it should be stays as it is. */
+/* As in forms: a plus is a space. Invalid escapes stay unchanged. */
 static char *decode_parameter(char *out, const char *at, const char *end)
 {
     for (; at < end; at++) {
