@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Units of numbers, and the words in labels that ask for such a unit. */
+/* Units of numbers, and the words in labels that ask for them. */
 static const struct {
     const char *units, *labels;
 } kinds[] = {

@@ -35,8 +35,8 @@ int form_find(const struct form *form, const char *field_id);
 /* The facts of a field. */
 size_t form_facts(const struct form *form, size_t field, const Renga__V1__FactDefinition *const **facts);
 
-/* Whether the field is to be asked: its condition over the values so far, an object by field_id whose values have the
- * types that only_if_json speaks of. Without a condition: true. */
+/* True if the field is to be asked: evaluates its condition over the values so far, an object by field_id with the
+ * value types of only_if_json. Without a condition: true. */
 bool form_applies(const struct form *form, size_t field, const cJSON *values);
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Numbers in an answer, with the words around them that make them another thing: a date, a bound, an order. */
+/* Numbers in an answer, and the words around them that change their meaning: a date, a bound, an order. */
 #include "form/numbers.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@ struct prompt {
 struct model_client {
     const char *service; /* "planner" */
     const struct prompt *prompts;
-    ProtobufCService *gateway; /* NULL: nobody has said where it is */
+    ProtobufCService *gateway; /* NULL: no gateway is configured */
     const char *model;         /* the default route */
     int64_t timeout_ms;        /* of one question to the gateway */
     struct metrics *metrics;
@@ -32,8 +32,8 @@ enum model_task_outcome {
     MODEL_TASK_OUTCOMES
 };
 
-/* From the `create` of a service whose options are MODEL_CLIENT_OPTIONS. All is borrowed. Without a gateway every task
- * takes its fallback; a line in the log says so. */
+/* From the `create` of a service whose options are MODEL_CLIENT_OPTIONS. Borrows its arguments. Without a gateway every
+ * task uses its fallback, and the log says so. */
 void model_client_init(struct model_client *client, const char *service, const struct prompt *prompts,
                        const struct service_context *context);
 

@@ -89,7 +89,7 @@ void model_task_give_up(struct model_task *task, const struct status *why)
     }
     log_info("model_task.fallback", "%s: %s: %s", task->kind->name, status_code_name((int)st.code), st.text);
     task->model = "";
-    task->degradation_count = 0; /* the model's own say nothing of what is made without it */
+    task->degradation_count = 0; /* the model's degradations do not apply to the fallback's result */
     say_why(task, &st);
     start_simple(task);
 }

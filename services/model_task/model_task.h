@@ -14,8 +14,8 @@
  *         '------ no: the caller's own fault, or a model is required ------> failed, with Usage in the details
  *                 else the kind's fallback, listed in `degradations` ----> answered
  *
- * A kind of task is a const entry in a file of its own; the task is embedded in what the service keeps of the
- * call, in the call's arena. Deadline and cancellation of the call stop the model. */
+ * A kind of task is a const entry in a file of its own. The task is embedded in the service's state of the call, in the
+ * call's arena. Deadline and cancellation of the call stop the model. */
 #ifndef RENGA_MODEL_TASK_H
 #define RENGA_MODEL_TASK_H
 
@@ -44,14 +44,13 @@ struct model_task_kind {
     const char *name;          /* "subtasks": of its prompts, its schema, and in metrics */
     const char *part;          /* that a degradation names: "plan" */
     const char *schema;        /* of the answer, strict */
-    struct note fallback_note; /* what the fallback did, to follow "no model gave a usable answer" */
+    struct note fallback_note; /* describes the fallback, after "no model gave a usable answer" */
 
-    /* Adds what templates may name to an object, under the names of the request's fields. */
+    /* Adds the variables of templates to an object, under the names of the request's fields. */
     void (*describe)(struct model_task *task, cJSON *values);
 
-    /* Makes the result of an answer that fits the schema. False, with what is wrong in words for the model, where it
-     * cannot be used all the same: then the model is asked once more. Of a long answer or request in a worker thread.
-     */
+    /* Makes the result from an answer that fits the schema. False with an explanation for the model if the answer is
+     * unusable; the model is then asked once more. Runs in a worker thread for long answers or requests. */
     bool (*read)(struct model_task *task, const cJSON *answer, struct status *st);
 
     /* Makes the result without a model; of a long request in a worker thread (loop/jobs.h). */
@@ -73,7 +72,7 @@ struct model_task {
 
     /* To be replied. */
     Renga__V1__Usage usage;
-    const char *model; /* "" where none answered */
+    const char *model; /* "" if no model answered */
     Renga__V1__Degradation *degradations[MODEL_TASK_DEGRADATIONS_MAX];
     size_t degradation_count;
 
@@ -85,7 +84,7 @@ struct model_task {
     Renga__V1__ChatMessage turns[4], *turn_list[4];
     struct job fallback, reading;
     struct timer pause;     /* before the gateway is asked again */
-    unsigned lost;          /* questions whose connection was lost */
+    unsigned lost;          /* requests whose connection was lost */
     char *answer_text;      /* the answer that is being read */
     bool good, correctable; /* of it */
     struct status problem;  /* of it */
@@ -93,11 +92,11 @@ struct model_task {
     bool limited;           /* the gateway has named a limit of ours: the caller is told, in place of any other way */
 };
 
-/* What a service keeps of a call, zeroed, in its arena: the task comes first in it. NULL where memory is out, and
- * then the call has been ended. */
+/* The service's state of a call, zeroed, in the call's arena; the task must be its first member. NULL when memory runs
+ * out; the call has then ended. */
 void *model_task_create(struct rpc_call *call, size_t size);
 
-/* `about` is what decides the language where the request does not. The request has been checked. */
+/* `about` decides the language if the request does not. The request has been checked. */
 void model_task_init(struct model_task *task, const struct model_task_kind *kind, const struct model_client *client,
                      struct rpc_call *call, const Renga__V1__Prompting *prompting, const Renga__V1__CallOrigin *origin,
                      const char *about);
@@ -115,13 +114,13 @@ void model_task_degrade(struct model_task *task, Renga__V1__DegradationKind kind
 /* The note in the task's language. */
 const char *model_task_note_text(const struct model_task *task, const struct note *note);
 
-/* Copies in the call's arena; "" where memory is out, and then the call fails in the end. `max` 0: whole; a longer text
+/* Copies into the call's arena; "" when memory runs out, and the call then fails later. `max` 0: whole; a longer text
  * is cut at a character. */
 char *model_task_text(struct model_task *task, const char *text, size_t max);
 /* The note with a text in place of each "%s", two at most. */
 char *model_task_compose(struct model_task *task, const struct note *form, const char *first, const char *second);
 char *model_task_printf(struct model_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Zeroed; NULL where memory is out. */
+/* Zeroed; NULL when memory runs out. */
 void *model_task_alloc(struct model_task *task, size_t size);
 
 #endif

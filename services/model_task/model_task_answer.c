@@ -1,4 +1,4 @@
-/* What came back: what it cost, whether it can be used, and whose fault it is where it cannot. */
+/* The answer of the gateway: its usage, its validity, and the cause of a failure. */
 #include "model_task/model_task_priv.h"
 
 #include "base/clock.h"
@@ -18,7 +18,7 @@
 #define INVALID_URL    "type.googleapis.com/renga.v1.InvalidOutput"
 #define ERROR_INFO_URL "type.googleapis.com/google.rpc.ErrorInfo"
 
-/* ---- what it cost ------------------------------------------------------------------------------------------------ */
+/* ---- usage ------------------------------------------------------------------------------------------------------- */
 
 static void take_degradation(struct model_task *task, const Renga__V1__Degradation *told)
 {
@@ -103,7 +103,7 @@ bool model_task_read(struct model_task *task, const char *json, bool *correctabl
     return good || fail(st, DATA_LOSS, "the model's answer cannot be used: %s", problem.text);
 }
 
-/* ---- whose fault ------------------------------------------------------------------------------------------------- */
+/* ---- cause of a failure ------------------------------------------------------------------------------------------ */
 
 /* Fields of the gateway's request that are the caller's own. */
 static const struct {
@@ -134,7 +134,7 @@ static bool waits_no_more(const struct model_task *task)
     return rpc_call_cancelled(task->call) || clock_now_ns() >= rpc_call_deadline_ns(task->call);
 }
 
-/* What nobody but us has ended looks like an end of the caller's. */
+/* The gateway's CANCELLED and DEADLINE_EXCEEDED, which the caller did not cause, look like the caller's own. */
 static void blame_gateway(struct model_task *task, struct status *st)
 {
     if (st->code == CANCELLED)

@@ -13,7 +13,7 @@ void model_task_fail(struct model_task *task, const struct status *st);
 
 /* ---- model_task_request.c: the request ---- */
 
-/* Fills the prompts. INVALID_ARGUMENT with a field where a template or the variables are wrong. */
+/* Fills the prompts. INVALID_ARGUMENT with a field if a template or the variables are wrong. */
 bool model_task_write_turns(struct model_task *task, struct status *st);
 void model_task_ask(struct model_task *task);
 /* The connection to the gateway is lost: asks again after a pause. False if that was done often enough, or the caller
@@ -21,7 +21,7 @@ void model_task_ask(struct model_task *task);
 bool model_task_ask_later(struct model_task *task);
 /* The same question, the answer to it, which is the call's, and the fault of that answer. */
 void model_task_ask_again(struct model_task *task, char *answer, const char *problem);
-/* What is left of max_model_calls. */
+/* The remaining number of max_model_calls. */
 int64_t model_task_calls_left(const struct model_task *task);
 
 /* ---- model_task_answer.c: the answer ---- */
@@ -37,7 +37,7 @@ bool model_task_read(struct model_task *task, const char *json, bool *correctabl
 /* Whether the failure is the caller's to hear though it would take the fallback too: its own deadline, limit, model
  * or template. Rewrites the status from the gateway's words into ours. */
 bool model_task_is_caller_error(struct model_task *task, struct status *st);
-/* What was spent goes into the details of the failure that the call is to end with. */
+/* Adds the usage to the details of the call's failure. */
 void model_task_attach_usage(struct model_task *task);
 /* Fills and returns `st`. */
 const struct status *fail_no_gateway(struct status *st, const char *service);

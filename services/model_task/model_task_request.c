@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define PROMPT_MAX        ((size_t)1 << 20) /* bytes of one turn, as the gateway allows */
-#define MODEL_CALLS       3                 /* where the request does not say */
+#define MODEL_CALLS       3                 /* default for requests without a limit */
 #define UNCONST(text)     ((char *)(uintptr_t)(text))
 #define ROLE(name)        RENGA__V1__CHAT_ROLE__CHAT_ROLE_##name
 #define VARIABLES         "prompting.variables_json"
@@ -86,7 +86,7 @@ static bool model_task_request_fill(struct model_task *task, int turn, const cha
     return true;
 }
 
-/* The caller's template, or our own where it gives none. */
+/* The caller's template, or our own by default. */
 static bool fill_turn(struct model_task *task, int turn, const cJSON *values, struct status *st)
 {
     bool system = turn == TURN_SYSTEM;

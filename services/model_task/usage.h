@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define USAGE_URL "type.googleapis.com/renga.v1.Usage" /* of a failure's details: what was spent all the same */
+#define USAGE_URL "type.googleapis.com/renga.v1.Usage" /* in the details of a failure: the usage so far */
 
-/* Adds what the details of a failed call (rpc/details.h) tell; false where they tell nothing that can be read. */
+/* Adds the usage in the details of a failed call (rpc/details.h); false if they hold no readable usage. */
 bool usage_of_details(const void *details, size_t size, Renga__V1__Usage *sum);
 
 #define USAGE_COUNT_MAX (INT64_C(1) << 50) /* of one count that a peer sends; more is nonsense */

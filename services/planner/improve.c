@@ -150,8 +150,8 @@ static const char *improve_for(struct model_task *task, const struct span *words
                              request->feedback + words->begin);
 }
 
-/* Each thing that the feedback misses takes the place of a query, the first one of the first query. If the feedback
- * asks for recent results, "latest" and the year are added to each query. */
+/* Each missing point of the feedback replaces a query, beginning with the first. If the feedback asks for recent
+ * results, "latest" and the year are added to each query. */
 static void improve_fallback(struct model_task *task)
 {
     const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;

@@ -6,7 +6,7 @@
 
 #include "renga/v1/planner.pb-c.h"
 
-#define QUERY_MAX        ((size_t)1024) /* bytes of a search query, as everywhere in the contract */
+#define QUERY_MAX        ((size_t)1024) /* bytes of a search query, as in the whole contract */
 #define POINT_MAX        ((size_t)1024)
 #define UNCONST(pointer) ((void *)(uintptr_t)(pointer)) /* protobuf-c has no const, and never writes to it */
 

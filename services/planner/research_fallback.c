@@ -165,7 +165,7 @@ static bool sources_read(struct fallback_sources *sources, const char *theme)
     return sources->all;
 }
 
-/* The source with the largest share of the theme that was not taken yet; `count`: there is none. */
+/* The untaken source with the largest share of the theme; `count`: no source is left. */
 static size_t sources_best(const struct fallback_sources *sources, const bool *taken)
 {
     size_t best = sources->count;

@@ -115,8 +115,8 @@ static double fact_share(const struct draft_facts *facts, struct claim text, con
     return coverage.share;
 }
 
-/* A number may be right, but of another thing. Whether another sentence of the sources is nearer to the claim without
- * its numbers, has numbers, and does not have those of the claim. `rival` is that sentence. */
+/* A number may be right but belong to another subject. True if another sentence of the sources is nearer to the claim
+ * without its numbers, has numbers, and lacks those of the claim. `rival` is that sentence. */
 static bool fact_has_rival(const struct draft_facts *facts, const struct fact *fact, const struct fact_source *source,
                            struct fact_source *rival)
 {

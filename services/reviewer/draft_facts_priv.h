@@ -18,7 +18,7 @@
 struct fact_text {
     struct passage passage;
     size_t owner;        /* the index of the source */
-    size_t next;         /* the next text of the same source + 1; 0: none */
+    size_t next;         /* the next text of the same source + 1; 0: the last */
     const char *letters; /* without white space, in normal form; NULL: not read yet */
     size_t letter_count;
 };
@@ -32,16 +32,16 @@ struct draft_facts {
     struct passage *passages;  /* of the texts */
     struct fact_text *texts;
     size_t text_count;
-    size_t *firsts;            /* the first text of each source + 1; 0: none */
+    size_t *firsts;            /* the first text of each source + 1; 0: no text */
     struct evidence **sources; /* of each source alone, made when it is first used */
     struct source_table table;
     struct draft_notes notes;
     size_t searched; /* bytes in which quotes were searched */
 };
 
-/* What a sentence of the draft is. */
+/* The kind of a sentence of the draft. */
 enum fact_kind {
-    FACT_NOTHING, /* it claims nothing */
+    FACT_NOTHING, /* it makes no claim */
     FACT_CLAIM,
     FACT_LABEL, /* a heading, or a short text that is not a sentence: it must not claim more than the sources */
     FACT_ROW,   /* of a table */
@@ -54,7 +54,7 @@ struct fact {
     int number; /* of the sentence */
     const struct draft_note *notes[NOTES_MOST];
     size_t note_count;
-    bool open_note;       /* a note without a definition, or whose definition names no source */
+    bool open_note;       /* a note without a definition, or whose definition has no source */
     struct claim columns; /* of a row: the header of its table */
 };
 

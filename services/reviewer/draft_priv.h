@@ -113,7 +113,7 @@ size_t draft_note_read(const char *text, size_t length, int *number);
 
 #define NOTE_SLOTS 4096 /* a power of 2 */
 
-/* The notes of a draft by their labels, and what each of them lacks. Initialised with zeros. With more than half of the
+/* The notes of a draft by their labels, and the defects of each. Initialised with zeros. With more than half of the
  * slots taken, further notes are neither defined nor used. */
 struct draft_notes {
     struct draft_note {
@@ -126,7 +126,7 @@ struct draft_notes {
 };
 /* Linear in the draft. */
 void draft_notes_read(struct draft_notes *notes, const Renga__V1__ReviewDraftRequest *request);
-/* The note with this label, without "[^" and "]"; NULL: there is no such note. */
+/* The note with this label, without "[^" and "]"; NULL if it does not exist. */
 const struct draft_note *draft_note_find(const struct draft_notes *notes, const char *label, size_t length);
 /* Adds an issue for each note that is not defined, and for each definition that is not used. */
 void draft_notes_report(struct draft_reviewing *reviewing, const struct draft_notes *notes);

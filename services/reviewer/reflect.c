@@ -122,7 +122,7 @@ static const char *name_missing(struct model_task *task, const char *subtask, co
         if (list.length + (span->end - span->begin) + 8 < MISSING_SHOWN)
             buffer_printf(&list, "%s%.*s", i ? ", " : "", (int)(span->end - span->begin), subtask + span->begin);
     }
-    if (!coverage->missing_count) /* its words are there, but in places about something else */
+    if (!coverage->missing_count) /* its words occur, but in passages about another subject */
         buffer_append(&list, subtask, text_cut(subtask, strlen(subtask), MISSING_SHOWN));
     const char *names = model_task_text(task, buffer_text(&list), 0);
     buffer_fini(&list);

@@ -74,8 +74,8 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Blocks double what the heap has given so far, within bounds, and never pass the limit. A request that would take
- * most of such a block gets one of its own, and the current block stays in use. */
+/* Each block doubles the bytes taken so far, within bounds and never beyond the limit. A request that would fill most
+ * of such a block gets one of its own, and the current block stays in use. */
 void *arena_alloc_slow(struct arena *arena, size_t size)
 {
     if (size == 0)

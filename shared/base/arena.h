@@ -1,11 +1,10 @@
 /* An arena: memory that is given back all at once, with a bound.
  *
- * One belongs to each call and to each parse; it is also what protobuf-c allocates from. Nothing that lives in it is
- * freed by hand. The first block may be the owner's own storage, so that a small call touches the heap not at all.
- * When the bound is reached or the heap is out, allocation returns NULL and the arena stays marked `exhausted` until
- * it is reset: a caller may make many allocations and look once at the end.
- * Under AddressSanitizer what was not allocated is poisoned, so that a write past an allocation is found.
- * Not thread-safe: an arena belongs to one loop at a time. */
+ * One belongs to each call and to each parse, and protobuf-c allocates from it. Its contents are never freed by hand.
+ * The first block may be the owner's own storage, so that a small call needs no heap. When the limit is reached or
+ * memory runs out, allocation returns NULL. The arena then stays marked `exhausted` until it is reset: a caller may
+ * make many allocations and check once at the end. AddressSanitizer sees unallocated bytes as poisoned, and so finds a
+ * write past an allocation. Not thread-safe: an arena belongs to one loop at a time. */
 #ifndef RENGA_BASE_ARENA_H
 #define RENGA_BASE_ARENA_H
 
@@ -26,7 +25,7 @@
 struct arena_block;
 
 struct arena {
-    char *next, *end;           /* what is left of the current block */
+    char *next, *end;           /* the rest of the current block */
     struct arena_block *blocks; /* heap blocks, newest first */
     void *storage;              /* the owner's first block, may be NULL */
     size_t storage_size;
@@ -42,14 +41,14 @@ void arena_fini(struct arena *arena);
 /* Gives back every block; the arena is as after arena_init. */
 void arena_reset(struct arena *arena);
 
-/* What arena_alloc does when the current block is too small. */
+/* The slow path of arena_alloc: the current block is too small. */
 void *arena_alloc_slow(struct arena *arena, size_t size);
 
 /* `size` bytes aligned for any type, not cleared; NULL when the bound is reached. Size 0 gives a valid pointer. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {
     size_t need = (size + ARENA_ALIGNMENT - 1) & ~(ARENA_ALIGNMENT - 1);
-    /* need is 0 for size 0 and where it overflowed: less one, both are too much for any block. */
+    /* need is 0 for size 0 and after an overflow: less one, both are too large for any block. */
     if (__builtin_expect(need - 1 >= (size_t)(arena->end - arena->next), 0))
         return arena_alloc_slow(arena, size);
     char *bytes = arena->next;

@@ -3,12 +3,11 @@
  *      total:  |---- requests of any size, 3/4 ----------------|-- buffers of gRPC core alone --|
  *              |---- large ones, at most 1/2 ---|
  *
- * A server takes bytes as a body comes and gives them back when the request has been answered. Large requests may take
- * a half, so that small ones still come in beside them. An owner (a tenant) has never
- * more than it leaves free for others: one owner alone has half of the bytes for requests of a size, each of two a
- * third. This is the dynamic threshold of switches with a shared buffer (Choudhury and Hahne, 1998). gRPC core gets the
- * rest: `changed` tells it how much that is, whenever that has moved by BUDGET_STEP or more. Any thread; the calls
- * never block for long. */
+ * A server takes bytes as a body arrives and returns them after the answer. Large requests may take half of the bytes,
+ * so that small ones still find room. An owner (a tenant) never has more than it leaves free: a single owner gets half
+ * of the bytes for requests of a size, two get a third each. This is the dynamic threshold of switches with a shared
+ * buffer (Choudhury and Hahne, 1998). gRPC core gets the rest: `changed` reports its size each time that it has moved
+ * by BUDGET_STEP or more. Any thread; the calls never block for long. */
 #ifndef RENGA_BASE_BUDGET_H
 #define RENGA_BASE_BUDGET_H
 

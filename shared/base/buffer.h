@@ -1,7 +1,7 @@
-/* A growing piece of memory with a bound, for what is composed before it is sent.
+/* A growing, bounded piece of memory for output that is composed before it is sent.
  *
- * When the limit is passed or the heap is out, the buffer lets go of its memory, is marked `failed` and ignores what
- * is appended until it is cleared: a writer appends without looking and asks once at the end. */
+ * When the limit is exceeded or memory runs out, the buffer frees its memory, is marked `failed` and ignores appends
+ * until it is cleared. A writer appends without checks and tests once at the end. */
 #ifndef RENGA_BASE_BUFFER_H
 #define RENGA_BASE_BUFFER_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct buffer {
-    char *data; /* NULL while nothing was appended */
+    char *data; /* NULL before the first append */
     size_t length;
     size_t capacity; /* one more than may be used: there is always room for a NUL */
     size_t limit;    /* the most `length` may be */
@@ -24,8 +24,7 @@ void buffer_fini(struct buffer *buffer);
 /* Empties it, keeps its memory, forgets a failure. */
 void buffer_clear(struct buffer *buffer);
 
-/* `size` bytes behind the end to be written to, NULL where the buffer failed. What was written becomes part of the
- * buffer by adding to `length`. */
+/* Room for `size` bytes at the end, NULL if the buffer failed. Add the written bytes to `length`. */
 char *buffer_reserve(struct buffer *buffer, size_t size);
 
 void buffer_append_slow(struct buffer *buffer, const void *bytes, size_t size);
@@ -49,10 +48,10 @@ void buffer_print(struct buffer *buffer, const char *text);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments);
 
-/* What is in it, NUL-terminated; "" where it is empty or failed. Valid until the next append. */
+/* The NUL-terminated content; "" if it is empty or failed. Valid until the next append. */
 const char *buffer_text(struct buffer *buffer);
 
-/* Hands the memory over, NUL-terminated, to be freed by the taker, and leaves the buffer empty; NULL where it failed.
+/* Hands over the NUL-terminated memory, which the caller frees, and leaves the buffer empty; NULL if it failed.
  * `length` may be NULL. */
 char *buffer_take(struct buffer *buffer, size_t *length);
 

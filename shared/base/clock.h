@@ -1,5 +1,5 @@
-/* Time. Everything that waits uses the monotonic clock, so that a jump of the wall clock changes nothing; the wall
- * clock is for what people and other systems read. Tests may stop the clock and step it. */
+/* Time. All waits use the monotonic clock, so jumps of the wall clock do not affect them. The wall clock is for people
+ * and for other systems. Tests may stop the clock and step it. */
 #ifndef RENGA_BASE_CLOCK_H
 #define RENGA_BASE_CLOCK_H
 
@@ -18,7 +18,7 @@ int64_t clock_boot_ns(void);
 
 /* Nanoseconds since 1970, UTC; clock_step does not move it. */
 int64_t clock_wall_ns(void);
-/* Sets the wall clock ahead, for tests of what is kept by date. */
+/* Advances the wall clock, for tests of retention by date. */
 void clock_wall_step(int64_t ns);
 
 /* Stops the monotonic clock at its present reading; from then on only clock_step moves it. For tests: there is no way

@@ -1,5 +1,5 @@
-/* A line is composed in a buffer of its own and leaves in one write(2); a pipe keeps writes up to PIPE_BUF whole.
- * What follows the text (trace, call, subject) is composed first, so that only the text is ever cut. */
+/* A line is composed in a buffer of its own and leaves in one write(2); a pipe keeps writes up to PIPE_BUF whole. The
+ * parts after the text (trace, call, subject) are composed first, so that only the text is ever cut. */
 #include "base/log.h"
 
 #include "base/clock.h"
@@ -80,7 +80,7 @@ const struct log_context *log_enter(const struct log_context *context)
     return before;
 }
 
-/* All of it, or nothing of it. */
+/* All of it, or no byte. */
 static bool log_put(struct line *line, const char *bytes, size_t length)
 {
     if ((size_t)(line->end - line->at) < length)
@@ -138,7 +138,7 @@ static bool put_escape(struct line *line, const char *c)
     return put_format(line, "%sx%02x", backslash, (unsigned char)*c);
 }
 
-/* Appends `text` escaped; false, after as many characters as fit, where the line is full. */
+/* Appends `text` escaped. If the line is full it appends as many characters as fit and returns false. */
 static bool log_put_text(struct line *line, const char *text, size_t length)
 {
     for (size_t at = 0, size; at < length; at += size) {

@@ -1,11 +1,10 @@
 /* Logs: text on a terminal, one JSON object a line otherwise, on standard error.
  *
- * Every line begins with an id of its own ("rpc.listening"), which never changes once an operator may have searched
- * for it. While a call is being handled, its trace and call id stand in every line without being passed along.
- * Warnings and errors that repeat are limited: of 10 s the log has the first 5 with one id and one text, the first 100
- * of one place in the code, and then how many more there were.
- * Keys are never logged, content of prompts and answers only where an option of its service says so. Any thread may
- * log; a line is written at once and whole. */
+ * Every line begins with an id of its own ("rpc.listening"), which never changes after a release. During a call its
+ * trace and call id are in every line, without being passed as arguments. Repeated warnings and errors are limited: in
+ * 10 s the log has the first 5 with the same id and text and the first 100 of one place in the code, then the number of
+ * the suppressed lines. Keys are never logged. Prompts and answers are logged only if an option of the service allows
+ * it. Any thread may log; a line is written at once and whole. */
 #ifndef RENGA_BASE_LOG_H
 #define RENGA_BASE_LOG_H
 
@@ -17,21 +16,21 @@
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* What the thread is working on; log lines carry it. */
+/* The thread's present activity, which log lines carry. */
 struct log_context {
     const struct trace_context *trace; /* may be NULL */
-    uint64_t call_id;                  /* 0: none */
-    const char *subject;               /* what the call is, "renga.v1.Planner/Plan"; may be NULL */
+    uint64_t call_id;                  /* 0: no call */
+    const char *subject;               /* the method, "renga.v1.Planner/Plan"; may be NULL */
 };
 
 /* `service` stands in every line and is borrowed for ever. AUTO is text on a terminal, JSON otherwise. */
 void log_configure(const char *service, enum log_level level, enum log_format format);
 bool log_level_parse(const char *name, enum log_level *level);
 
-/* True where lines of this level are written; ask before work that only a log line needs. */
+/* True if lines of this level are written; ask before work that only a log line needs. */
 bool log_enabled(enum log_level level);
 
-/* Makes `context` the thread's own and returns the one before (NULL: none). Borrowed until it is replaced. */
+/* Sets the thread's context and returns the previous one (NULL: none). Borrowed until it is replaced. */
 const struct log_context *log_enter(const struct log_context *context);
 
 void log_write(enum log_level level, const char *id, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -41,7 +40,7 @@ void log_write(enum log_level level, const char *id, const char *format, ...) __
 #define log_warn(id, ...)  log_write(LOG_WARN, id, __VA_ARGS__)
 #define log_error(id, ...) log_write(LOG_ERROR, id, __VA_ARGS__)
 
-/* Ends the process with 1 after logging: for what cannot happen, or leaves nothing to run (memory is out at start). */
+/* Logs and ends the process with 1: for impossible states, and for memory that runs out at start. */
 _Noreturn void fatal(const char *id, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -20,7 +20,7 @@ struct log_suppressed {
     char id[64], text[128]; /* of the first one, cut */
     uint64_t count;
 };
-/* True until none is left. Costs one load if no line was left out. */
+/* True until all are taken. Costs one load if no line was suppressed. */
 bool log_limit_take(int64_t now_ns, struct log_suppressed *suppressed);
 
 #endif

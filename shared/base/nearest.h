@@ -12,7 +12,7 @@
 
 struct nearest {
     const char *wanted;
-    const char *name; /* NULL while none was near enough to be a slip of the pen */
+    const char *name; /* NULL while no name was close enough to be a typing error */
     size_t distance;
     size_t tried;    /* names that were tried */
     char first[160]; /* as many of them as fit: "'echo', 'helpdesk'" */
@@ -27,7 +27,7 @@ struct nearest_hint {
 struct nearest nearest_to(const char *wanted);
 void nearest_try(struct nearest *nearest, const char *name);
 
-/* The end of an error's sentence: "did you mean 'x'?", or the first names that were tried, or "none is set up". */
+/* The end of an error's sentence: "did you mean 'x'?", the first names that were tried, or "none is set up". */
 struct nearest_hint nearest_hint(const struct nearest *nearest);
 
 #endif

@@ -57,8 +57,8 @@ uint64_t random_u64(void)
     return result;
 }
 
-/* The upper half of a product is uniform once the products whose lower half falls below 2^64 mod bound are dropped
- * (Lemire, https://arxiv.org/abs/1805.10941). */
+/* The upper half of a product is uniform after dropping the products with a lower half below 2^64 mod bound (Lemire,
+ * https://arxiv.org/abs/1805.10941). */
 uint64_t random_below(uint64_t bound)
 {
     if (bound == 0)

@@ -1,8 +1,8 @@
-/* The one currency of failure: a gRPC status code, a text a person can act on, and what a client needs to react.
+/* The error type of all services: a gRPC status code, a text that a person can act on, and details for the client.
  *
- * A function that can fail takes a `struct status *` last and returns false after filling it once; whoever stops the
- * error logs it or sends it. The text says what was wrong, with which value, and what would mend it.
- * Codes and their meaning: https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
+ * A function that can fail takes a `struct status *` last, fills it once and returns false. The function that stops the
+ * error logs or sends it. The text names the error, the offending value and the remedy. Codes and their meaning:
+ * https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
 #ifndef RENGA_BASE_STATUS_H
 #define RENGA_BASE_STATUS_H
 
@@ -40,8 +40,8 @@ enum status_code {
         STATUS_CODES_COUNT,
 };
 
-/* All zero means OK. `field` names the offending field of a request ("messages[2].role"), empty where there is none;
- * `retry_after_ms` is 0 where no retry hint is given. Both travel as google.rpc details. */
+/* All zero means OK. `field` names the offending field of a request ("messages[2].role") or is empty; `retry_after_ms`
+ * is 0 without a retry hint. Both travel as google.rpc details. */
 struct status {
     enum status_code code;
     int32_t retry_after_ms;

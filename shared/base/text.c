@@ -12,7 +12,7 @@ static bool text_continues(unsigned char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* The rows of Unicode's table 3-7: the first byte decides the length and what the second may be. */
+/* The rows of Unicode's table 3-7: the first byte decides the length and the range of the second. */
 size_t text_character(const char *text, size_t length)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -40,7 +40,7 @@ static size_t skip_ascii(const char *text, size_t at, size_t length)
     for (; length - at >= 8; at += 8) {
         uint64_t eight;
         memcpy(&eight, text + at, 8);
-        /* A high bit is set already, or appears where the subtraction borrows from a zero byte. */
+        /* A high bit is set already, or appears when the subtraction borrows from a zero byte. */
         if (((eight - EACH_BYTE(0x01)) | eight) & EACH_BYTE(0x80))
             break;
     }
@@ -62,7 +62,7 @@ size_t text_clean_length(const char *text, size_t length)
     return length;
 }
 
-/* ASCII without NUL, the rest at once: most text of most calls. A high bit is set already, or appears where the
+/* ASCII without NUL, eight bytes at a time: most text of most calls. A high bit is set already, or appears when the
  * subtraction borrows because a byte is zero. */
 static bool text_is_plain(const char *text, size_t length)
 {

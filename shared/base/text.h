@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True where all `length` bytes are well-formed UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms) and
- * none of them is NUL. */
+/* True if all `length` bytes are well-formed UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms) without
+ * NUL. */
 bool text_is_clean(const char *text, size_t length);
 
 /* The offset of the first byte at which text_is_clean fails, or `length`. */
@@ -18,7 +18,7 @@ size_t text_cut(const char *text, size_t length, size_t room);
 /* The same for at most `characters` characters. */
 size_t text_cut_characters(const char *text, size_t length, size_t characters);
 
-/* How many bytes the character at the start of `text` has; 0 where it is not well-formed or is cut off. */
+/* Bytes of the character at the start of `text`; 0 if it is malformed or cut off. */
 size_t text_character(const char *text, size_t length);
 
 /* True if the text has blanks alone, ideographic and other wide ones included; also of "". */

@@ -23,14 +23,14 @@ struct trace_context {
 /* False for the zeroed context. */
 bool trace_is_set(const struct trace_context *trace);
 
-/* Reads a traceparent: the trace and flags are taken over, its span becomes our parent and a new span id is drawn.
- * False where the header is not valid (then `trace` is left alone). Unknown higher versions are read as version 00. */
+/* Reads a traceparent: takes over the trace and flags, makes its span our parent and draws a new span id. False for an
+ * invalid header, which leaves `trace` unchanged. Unknown higher versions are read as version 00. */
 bool trace_continue(struct trace_context *trace, const char *traceparent, size_t length);
 
 /* A new trace with no parent. */
 void trace_begin(struct trace_context *trace, bool sampled);
 
-/* A span below `parent` in the same trace. Where the span id of `parent` is zero, a root. */
+/* A span below `parent` in the same trace; a root if the span id of `parent` is zero. */
 void trace_child(struct trace_context *trace, const struct trace_context *parent);
 
 /* A new trace with no parent, linked to the span that has sent `caller`'s traceparent (trace_continue). */
@@ -39,9 +39,9 @@ void trace_begin_linked(struct trace_context *trace, const struct trace_context 
 /* Writes the traceparent that `trace`'s own span hands on, NUL-terminated. */
 void trace_format(const struct trace_context *trace, char traceparent[TRACEPARENT_LENGTH + 1]);
 
-/* A tracestate lists, by system, where each has last been in the trace. Ours names the last span of this suite: a
- * traceparent that comes with it is from one of our services, and its parent is sent to the same collector. Reads our
- * member of a list of at most 512 bytes; false if it is not there. */
+/* A tracestate lists the last span of the trace in each system. Our member names the last span of this suite: it marks
+ * a traceparent from one of our services, whose spans go to the same collector. Reads our member of a list of at most
+ * 512 bytes; false if it is missing. */
 bool trace_state_read(const char *tracestate, size_t length, uint8_t span_id[8]);
 
 /* Writes our member for `trace`'s own span, NUL-terminated. */

@@ -47,7 +47,7 @@ static bool config_is_below(const char *name, const char *prefix)
     return strncmp(name, prefix, length) == 0 && name[length] == '.';
 }
 
-/* Two options may share neither a name nor a variable, and none may be a level of another. */
+/* Two options must not share a name or a variable, and no option may be a level of another. */
 static bool tables_agree(const struct config *config, struct status *st)
 {
     for (size_t i = 0; i < config->count; i++) {

@@ -1,7 +1,7 @@
-/* Configuration: every option stands once, in a table of the folder it belongs to, with its type, default, range and
- * help. Its value comes from, the last one winning: the default, the file (--config FILE or RENGA_CONFIG), the
- * environment (RENGA_RPC_LISTEN for "rpc.listen"), the flag (--rpc.listen=… or --rpc.listen …, --no-x for booleans).
- * What is unknown, malformed or out of range is refused with its place and what would mend it.
+/* Configuration: each option is one row in a table of its folder, with type, default, range and help. Its value comes
+ * from these sources, and the last one wins: the default, the file (--config FILE or RENGA_CONFIG), the environment
+ * (RENGA_RPC_LISTEN for "rpc.listen"), the flag (--rpc.listen=… or --rpc.listen …, --no-x for booleans). Unknown names,
+ * malformed values and values out of range are refused with their place and the remedy.
  *
  * The file is JSON with comments and trailing commas; dots are levels: {"rpc": {"listen": "…"}}. */
 #ifndef RENGA_CONFIG_CONFIG_H
@@ -32,31 +32,30 @@ struct option {
     long long min, max;   /* of numbers, durations (ms) and sizes (bytes); both 0: no range */
     const char *choices;  /* "a|b|c" */
     const char *help;     /* a sentence or two */
-    const char *unit;     /* what help shows for the value: "ADDRESS", "CONNECTIONS"; may be NULL */
+    const char *unit;     /* the value's name in the help: "ADDRESS", "CONNECTIONS"; may be NULL */
     bool secret;          /* never printed; a string may be given as file:PATH or env:NAME */
     /* Of JSON options, may be NULL: whether the owner will be able to read it. */
     bool (*check)(const cJSON *value, struct status *st);
 };
 
-/* What an option is in this process. */
+/* The effect of an option in this process. */
 enum option_use {
     OPTION_SHOWN,   /* --help explains it: all are so at first */
     OPTION_FURTHER, /* --help-all explains it, --help tells that it is there */
-    OPTION_IDLE,    /* it has no effect here and keeps its default: its flag is refused; what file and environment say
-                       of it is for others, and is not even read */
+    OPTION_IDLE,    /* no effect here; it keeps its default, and its flag is refused. Values of the file and the
+                       environment are meant for other processes and are not read */
 };
 
 enum config_request { CONFIG_RUN, CONFIG_SHOW_HELP, CONFIG_SHOW_HELP_ALL, CONFIG_SHOW_VERSION, CONFIG_SHOW_CONFIG };
 
 struct config;
 
-/* All options at their defaults; NULL where a table contradicts itself or another (INTERNAL). The tables are borrowed.
- */
+/* All options at their defaults; NULL if a table contradicts itself or another (INTERNAL). The tables are borrowed. */
 struct config *config_create(const struct option *const *tables, size_t count, struct status *st);
 void config_destroy(struct config *config);
 
-/* Another default than the table's, before config_read. An unknown name is our own bug and fatal; false where `text` is
- * not of the option's type. */
+/* Replaces a table's default, before config_read. An unknown name is a bug and fatal; false if `text` is not of the
+ * option's type. */
 bool config_set_default(struct config *config, const char *name, const char *text, struct status *st);
 
 /* Before config_read. An unknown name is our own bug and fatal. */
@@ -66,24 +65,24 @@ void config_use(struct config *config, const char *name, enum option_use use);
  * left. Positional arguments are borrowed from `argv`. */
 bool config_read(struct config *config, int argc, char *const *argv, struct status *st);
 
-/* What the flags ask for; where it is not CONFIG_RUN, the caller prints it and ends with 0. */
+/* The request of the flags; for other values than CONFIG_RUN the caller prints it and ends with 0. */
 enum config_request config_request(const struct config *config);
 
-/* What is no flag, in order, NULL-terminated; `count` may be NULL. */
+/* The arguments that are not flags, in order, NULL-terminated; `count` may be NULL. */
 const char *const *config_arguments(const struct config *config, size_t *count);
 
-/* Asking for an unknown name or the wrong type is our own bug and fatal. Everything is borrowed from `config`. */
-const char *config_string(const struct config *config, const char *name); /* or choice; NULL where unset */
+/* An unknown name or a wrong type is a bug and fatal. All results are borrowed from `config`. */
+const char *config_string(const struct config *config, const char *name); /* or choice; NULL if unset */
 int64_t config_integer(const struct config *config, const char *name);
 bool config_boolean(const struct config *config, const char *name);
 int64_t config_duration_ms(const struct config *config, const char *name);
 int64_t config_size(const struct config *config, const char *name);
 const char *const *config_list(const struct config *config, const char *name, size_t *count);
-const cJSON *config_json(const struct config *config, const char *name); /* NULL where unset */
+const cJSON *config_json(const struct config *config, const char *name); /* NULL if unset */
 
-/* One value of a document whose objects have tables of their own, read as an option of that type would be. Not of type
- * OPTION_JSON. What `value` points at lives in `config`, which may be one without options: secrets in memory that stays
- * out of core dumps. The error begins with `where`. */
+/* One value in a document whose objects have tables of their own, read as an option of that type. Not for OPTION_JSON.
+ * `value` points into `config`, which may have no options: it keeps secrets in memory that is left out of core dumps.
+ * The error begins with `where`. */
 struct config_item {
     const char *text;        /* of strings and choices */
     int64_t number;          /* of integers, booleans, durations (ms) and sizes (bytes) */
@@ -93,15 +92,15 @@ struct config_item {
 bool config_read_item(struct config *config, const struct option *option, const cJSON *item, const char *where,
                       struct config_item *value, struct status *st);
 
-/* Where the value came from: "default", "renga.jsonc:3:5", "RENGA_RPC_LISTEN", "--rpc.listen". */
+/* The source of the value: "default", "renga.jsonc:3:5", "RENGA_RPC_LISTEN", "--rpc.listen". */
 const char *config_source(const struct config *config, const char *name);
 
-/* The configuration in force, as a file that reads back to the same values, each with its source. Secrets and what is
- * unset stand there commented out. */
+/* The effective configuration, as a file that reads back to the same values, each with its source. Secrets and unset
+ * options are commented out. */
 void config_print(const struct config *config, struct buffer *out);
 
 struct config_help {
-    const char *about;    /* what the program does; may be NULL */
+    const char *about;    /* the purpose of the program; may be NULL */
     const char *usage;    /* follows "Usage: " */
     const char *examples; /* a line each; may be NULL */
     unsigned width;       /* columns; 0: those of the terminal, 100 at most */

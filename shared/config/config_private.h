@@ -1,4 +1,4 @@
-/* What the files of the configuration share. */
+/* The private interface between the configuration's files. */
 #ifndef RENGA_CONFIG_PRIVATE_H
 #define RENGA_CONFIG_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #define CONFIG_NAME_MAX 64 /* bytes of an option's name, the NUL included */
 #define CONFIG_PREFIX   "RENGA_"
 
-/* One option and what it is set to. Unset: text, list and json are NULL. */
+/* One option and its value. Unset: text, list and json are NULL. */
 struct config_value {
     const struct option *option;
     size_t place; /* among all options, as the tables have them */
@@ -36,8 +36,8 @@ struct config {
 
 struct config_value *config_find(const struct config *config, const char *name);
 
-/* Sets an option from the text of a default, variable or flag, or from an item of a file. `where` is copied; the
- * error begins with it. */
+/* Sets an option from the text of a default, variable or flag, or from an item of a file. `where` is copied; the error
+ * begins with it. */
 bool config_set_text(struct config *config, struct config_value *value, const char *text, const char *where,
                      struct status *st);
 bool config_set_json(struct config *config, struct config_value *value, const cJSON *item, const char *where,

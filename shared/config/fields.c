@@ -51,8 +51,8 @@ static void fields_put(void *into, const struct field *field, const struct confi
         memcpy(at, &value->number, sizeof value->number);
 }
 
-/* Where a value stands is counted from the beginning of the text: only once it is known to be wrong. A key's file or
- * variable that is not there is wrong in the document too. */
+/* Line and column of a value are computed only for errors. A missing file or variable of a key is an error of the
+ * document too. */
 static bool refuse_option(const struct fields_in *in, const struct field *field, const cJSON *item)
 {
     char place[PLACE_MAX];

@@ -1,4 +1,4 @@
-/* What --help tells: options a paragraph for each first word of their names. */
+/* The output of --help: a paragraph of options for each first word of their names. */
 #include "base/log.h"
 #include "config_private.h"
 
@@ -90,7 +90,7 @@ static void print_option(struct buffer *out, const struct config_value *value, u
 
 /* ---- paragraphs -------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the first word, which all options of a paragraph share; 0 where the name has but one. */
+/* Length of the first word, which all options of a paragraph share; 0 for a name of one word. */
 static size_t help_first_word(const struct config_value *value)
 {
     size_t length = strcspn(value->option->name, ".");

@@ -11,7 +11,7 @@ static void print_level_end(struct buffer *out, unsigned depth)
 static unsigned print_levels(struct buffer *out, const char *before, const char *name)
 {
     unsigned shared = 0, depth = 0;
-    size_t behind = 0; /* in both, where the shared levels end */
+    size_t behind = 0; /* in both names, the end of the shared levels */
     for (size_t i = 0; name[i] != '\0' && before[i] == name[i]; i++) {
         if (name[i] == '.') {
             shared++;
@@ -83,7 +83,7 @@ static void print_source(struct buffer *out, const char *where)
     buffer_put(out, '\n');
 }
 
-/* Whatever its option is: a URL with an '@' may have a password before it. */
+/* For options of any type: a URL with an '@' may have a password before it. */
 static bool may_have_password(const struct config_value *value)
 {
     const char *url = value->option->type == OPTION_STRING ? strstr(value->text, "://") : NULL;

@@ -57,7 +57,7 @@ static const char *flag_text(const char *name, const char *equals, char *const *
     return *(*next)++;
 }
 
-/* True where the flag is one of ours and was taken; otherwise `st` tells whether that failed. */
+/* True if the flag is one of ours and was read; otherwise `st` tells whether that failed. */
 static bool take_own_flag(struct config *config, struct flags *flags, const char *name, const char *equals,
                           char *const **next, struct status *st)
 {
@@ -164,7 +164,7 @@ static bool unknown_key(const struct config *config, const struct json_document 
     return fail_at(document, item, st, "unknown option '%s', did you mean '%s'?", path, nearest.name);
 }
 
-/* Sets what `item`, whose name with all its levels is `path`, holds. */
+/* Sets the option `path` (its name with all levels) to the value of `item`. */
 static bool read_item(struct config *config, const struct json_document *document, const cJSON *item, const char *path,
                       struct status *st)
 {

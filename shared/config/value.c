@@ -1,4 +1,4 @@
-/* From what was written to a value, for each type of option, and back for numbers. */
+/* Converts text to a value, for each type of option, and numbers back to text. */
 #include "base/file.h"
 #include "base/text.h"
 #include "config_private.h"
@@ -13,7 +13,7 @@
 #define SHOWN_MAX  80                 /* bytes of a value in an error */
 #define EXACT_MAX  9007199254740992.0 /* 2^53 */
 
-/* What is being set, from where, and how to fail. */
+/* The target, the source and the error of one conversion. */
 struct setting {
     struct config *config;
     const struct option *option;
@@ -30,7 +30,7 @@ struct unit {
 static const struct unit duration_units[] = {
     {"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}, {"d", 24 * 3600 * 1000}, {NULL, 0}};
 
-/* Those before "kB" are also what sizes are printed with. */
+/* Sizes are printed with the units before "kB". */
 static const struct unit size_units[] = {{"B", 1},
                                          {"KiB", INT64_C(1) << 10},
                                          {"MiB", INT64_C(1) << 20},
@@ -87,7 +87,7 @@ static const struct unit *find_unit(const struct unit *units, const char *name, 
     return NULL;
 }
 
-/* "1m30s": numbers, each with its unit. A number alone means `bare`, NULL where it may not stand alone. */
+/* "1m30s": numbers, each with its unit. A number alone is in the unit `bare`; NULL: a unit is required. */
 static bool read_units(const char *text, const struct unit *units, const struct unit *bare, int64_t *sum)
 {
     *sum = 0;
@@ -274,7 +274,7 @@ static bool set_tree(const struct setting *to, const cJSON *item)
     return to->value->json != NULL || value_no_memory(to);
 }
 
-/* Text that is JSON: of a JSON option, or of a list whose elements have commas. */
+/* JSON text: of a JSON option, or of a list whose elements contain commas. */
 static bool set_json_text(const struct setting *to, const char *text)
 {
     struct json_document document;

@@ -18,13 +18,13 @@ enum daemon_exit {
     DAEMON_EXIT_FORCED = 3, /* a second signal cut the drain short */
 };
 
-/* Where another service may be found: one option of the peers' table. */
+/* The address of another service: one option of the peers' table. */
 struct peer {
     const char *option; /* "peers.planner" */
     const ProtobufCServiceDescriptor *descriptor;
 };
 
-/* What an option of a service is by default in this binary. */
+/* Replaces the default of a service's option in this binary. */
 struct daemon_default {
     const char *option, *value;
 };
@@ -34,7 +34,7 @@ struct daemon {
     const char *summary;                   /* for --help */
     const char *usage;                     /* for --help; NULL: the name and [OPTIONS] */
     const char *examples;                  /* for --help, a line each; may be NULL */
-    bool is_command;                       /* it serves nobody: options of servers have no effect in it */
+    bool is_command;                       /* it has no listener: options of servers have no effect in it */
     const char *log_level;                 /* default of log.level; NULL: info */
     const char *listen;                    /* default of rpc.listen */
     const char *http;                      /* default of http.listen */
@@ -50,9 +50,8 @@ struct daemon {
 
 int daemon_main(const struct daemon *daemon, int argc, char **argv);
 
-/* The configuration as flags, environment and file have it, with logging set up after it. NULL where the process is to
- * end at once with `exit_code`: help or such was asked for and printed, or the configuration is wrong and stderr says
- * why. */
+/* The configuration from flags, environment and file; logging is set up from it. NULL if the process must end at once
+ * with `exit_code`: help or the like was printed, or the configuration is wrong and stderr gives the reason. */
 struct config *daemon_configure(const struct daemon *daemon, int argc, char **argv, int *exit_code);
 
 #endif

@@ -201,7 +201,7 @@ static void observe_over(void *data)
     sem_post(data);
 }
 
-/* Waits a little longer than what is waited for is given. */
+/* Waits a little longer than the limit of the awaited work. */
 static void wait_over(sem_t *done, int64_t limit_ms)
 {
     struct timespec until;

@@ -23,7 +23,7 @@ struct spans *observation_spans(struct observation *observation);
 
 /* Serves http.listen, if set; from now on the process is ready. */
 bool observation_serve(struct observation *observation, struct status *st);
-/* What /readyz answers from now on; `reason` is borrowed for ever. Any thread. */
+/* Sets the answer of /readyz; `reason` is borrowed for ever. Any thread. */
 void observation_not_ready(struct observation *observation, const char *reason);
 /* Sends the spans that are left, within a second. Not from a loop. */
 void observation_stop(struct observation **observation);

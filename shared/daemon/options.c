@@ -8,7 +8,7 @@
 #define MIB        (1LL << 20)
 #define TABLES_MAX 32
 
-/* Of whoever is asked. */
+/* Options of servers. */
 static struct option serving[] = {
     {.name = "rpc.listen",
      .type = OPTION_STRING,
@@ -91,7 +91,7 @@ static struct option serving[] = {
     {0},
 };
 
-/* Of whoever asks. */
+/* Options of clients. */
 static const struct option calling[] = {
     {.name = "peers.key",
      .type = OPTION_STRING,
@@ -222,7 +222,7 @@ static bool is_carried(const struct daemon *daemon, const struct service *servic
     return false;
 }
 
-/* A command has what it was given itself and those whom it asks in front; what its services take is further. */
+/* In a command, its own options and those of its direct peers come first; the options of its services come later. */
 static void use_of_command(const struct daemon *daemon, struct config *config)
 {
     use(config, serving, OPTION_IDLE);

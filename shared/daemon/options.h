@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "daemon/daemon.h"
 
-/* All of them at this daemon's own defaults, to be read; NULL where a table or a default contradicts itself. */
+/* All options at this daemon's own defaults, to be read; NULL if a table or a default contradicts itself. */
 struct config *daemon_create_config(const struct daemon *daemon, struct status *st);
 
 #endif

@@ -16,7 +16,7 @@ void peer_connections_init(struct peer_connections *connections, const struct co
     };
 }
 
-/* The option that has the service's address, the first of several; NULL where none is meant for it. */
+/* The first option that holds the service's address; NULL if there is no option for it. */
 static const char *option_of(const struct peer_connections *connections, const ProtobufCServiceDescriptor *descriptor)
 {
     const char *first = NULL;

@@ -20,8 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CLOSE_LIMIT_MS 5000 /* for what a command has left under way: it is cancelled, and has only to end */
-#define LOCAL_LIMIT_MS 5000 /* for handlers whose callers in this process have left */
+#define CLOSE_LIMIT_MS 5000 /* for a command's open calls: they are cancelled and must end in this time */
+#define LOCAL_LIMIT_MS 5000 /* for handlers in this process after their callers have left */
 #define LOCAL_LOOK_MS  5
 #define SERVICES_MAX   16
 
@@ -42,7 +42,7 @@ struct daemon_process {
     struct rpc_schema *schema;
     struct rpc_tls tls;
     struct budget budget;     /* of the requests of all listeners */
-    struct daemon_keys *keys; /* NULL: anyone may call anything */
+    struct daemon_keys *keys; /* NULL: all callers are allowed */
     struct rpc_server *server;
     struct observation *observation;
     struct hosted hosted[SERVICES_MAX];
@@ -146,7 +146,7 @@ static bool create_instances(struct daemon_process *process, struct hosted *host
     return true;
 }
 
-/* All rows first, then the instances: a service may ask for any other, whichever is made first. */
+/* All rows come before the first instance: a service may look up any other in its `create`. */
 static bool host_services(struct daemon_process *process, struct status *st)
 {
     for (const struct service *const *service = process->daemon->services; *service; service++) {
@@ -274,7 +274,7 @@ static void listener_drained(void *data)
         process->drained(process->drained_data);
 }
 
-/* Drains what has a listener in one loop, from inside it. */
+/* Drains one loop's listeners, from inside the loop. */
 static void drain_loop(struct daemon_process *process, unsigned loop, int64_t limit_ms)
 {
     for (size_t s = 0; s < process->hosted_count; s++) {
@@ -321,8 +321,8 @@ static void listeners_closed(void *data)
     sem_post(data);
 }
 
-/* Where no drain has: after a start that failed half way, or where a command used the services and serves nobody. What
- * it left under way has to end before the instances do. */
+/* Needed without a drain: after a start that failed half way, and in a command without listeners. Open calls have to
+ * end before the instances do. */
 static void close_listeners(struct daemon_process *process)
 {
     sem_t closed;
@@ -342,7 +342,7 @@ static void close_listeners(struct daemon_process *process)
     sem_destroy(&closed);
 }
 
-/* Handlers of calls within the process, whose callers have left: their services stay until they have ended. */
+/* Waits for handlers of calls within the process after their callers have left: their services stay until they end. */
 static bool await_local_calls(void)
 {
     unsigned alive = rpc_local_calls_alive();

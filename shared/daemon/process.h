@@ -20,11 +20,11 @@ bool process_serve(struct daemon_process *process, struct status *st);
 /* Reads the file of keys again and tells every service that files may have changed. Not from a loop. */
 void process_reload(struct daemon_process *process);
 
-/* Drains what process_serve began; `drained` runs once, on a loop. */
+/* Drains the listeners of process_serve; `drained` runs once, on a loop. */
 void process_drain(struct daemon_process *process, void (*drained)(void *data), void *data);
 
-/* Ends everything. Not from a loop. False: a handler still runs, so its services, loops and the configuration stay in
- * memory; logs and traces are written, and the caller ends with _exit. */
+/* Ends the process's work. Not from a loop. False: a handler still runs, so its services, loops and the configuration
+ * stay in memory; logs and traces are written, and the caller ends with _exit. */
 bool process_stop(struct daemon_process **process);
 
 /* A stub for callers outside of any service, and the loop to call from. NULL with FAILED_PRECONDITION as

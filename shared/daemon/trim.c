@@ -14,9 +14,9 @@ void process_bound_heap(void)
     mallopt(M_TRIM_THRESHOLD, HEAP_TOP_MAX);
 }
 
-/* What is loaded without leave to write (code, constants, names of symbols) holds nothing but the file's own bytes:
- * dropping it loses nothing, and what is needed comes back from the page cache. What only became read-only when it was
- * relocated is in segments that may be written to, so it stays; pages that a segment has a part of stay as well. */
+/* Segments that are loaded read-only (code, constants, symbol names) hold only the file's own bytes. Dropping them
+ * loses no data: used pages come back from the page cache. Relocated read-only data is in writable segments, so it
+ * stays, and so does every page that a segment only partly fills. */
 static int drop_unwritable(struct dl_phdr_info *object, size_t size, void *data)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

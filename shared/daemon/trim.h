@@ -9,9 +9,8 @@
 #define PROCESS_LARGE_BLOCK (256 << 10) /* bytes */
 void process_bound_heap(void);
 
-/* Frees heap pages that nobody uses, and lets the kernel drop code and constants that only loading and setting up went
- * through; whatever is needed again comes back from the page cache by itself. An idle service is then as small as what
- * it really uses. */
+/* Frees unused heap pages, and lets the kernel drop code and constants that only loading and start-up used. Used pages
+ * come back from the page cache by themselves. An idle service is then as small as its working set. */
 void process_trim(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checking is reading that passes over everything. */
+/* json_check reads the whole text and discards it. */
 #include "json_private.h"
 
 void json_position(const char *text, size_t offset, size_t *line, size_t *column)

@@ -35,7 +35,7 @@ const struct json_condition *json_condition_compile(struct arena *arena, const c
  * proportion to the object, and no memory. */
 bool json_condition_holds(const struct json_condition *condition, const cJSON *object);
 
-/* ---- the fields that it names, for checks by those who know them --------------------------------------------------
+/* ---- the fields that it names, for checks by their owner -----------------------------------------------------------
  */
 
 /* Types of values, bits of a set. */

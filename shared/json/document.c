@@ -23,7 +23,7 @@ static size_t skip_string(const char *text, size_t at, size_t length)
     return at < length ? at + 1 : length;
 }
 
-/* Blanks the comment at `at` except its line breaks; gives the offset behind it, SIZE_MAX where it does not end. */
+/* Blanks the comment at `at` except its line breaks; returns the offset after it, SIZE_MAX if it does not end. */
 static size_t blank_comment(char *plain, size_t at, size_t length)
 {
     const char *end;
@@ -121,7 +121,7 @@ static void scrub(cJSON *value)
     }
 }
 
-/* Nothing stays behind in freed memory: a configuration file may hold keys. */
+/* Wipes the memory before it is freed: a configuration file may hold keys. */
 void json_document_fini(struct json_document *document)
 {
     scrub(document->root);
@@ -136,7 +136,7 @@ void json_document_fini(struct json_document *document)
     *document = (struct json_document){0};
 }
 
-/* How many values come before `item` in the text; true where it was found. */
+/* Counts the values before `item` in the text; true if it was found. */
 static bool count_before(const cJSON *value, const cJSON *item, size_t *count)
 {
     if (value == item)
@@ -190,7 +190,7 @@ void json_document_position(const struct json_document *document, const cJSON *i
     json_position(document->text, begins, line, column);
 }
 
-/* Counts the line breaks up to `to`, from where it stopped before. */
+/* Counts the line breaks up to `to`, from the previous position. */
 static size_t line_at(const char *text, size_t *from, size_t *line, size_t to)
 {
     for (; *from < to; ++*from)

@@ -1,5 +1,6 @@
-/* The shortest decimal form of a float, without trying what reads back: a double is precise enough to tell how far a
- * decimal is from the float, and how far it may be. A million numbers of an answer take a few milliseconds each way. */
+/* The shortest decimal form of a float, without trial reads: a double is precise enough to tell the distance of a
+ * decimal from the float, and the largest allowed distance. A million numbers of an answer take a few milliseconds each
+ * way. */
 #include "number.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
-/* JSON from outside: checked strictly by RFC 8259, and made a tree of cJSON's (tree.c), whose parser it never
- * sees.
+/* JSON from outside: checked strictly by RFC 8259, and built into a cJSON tree (tree.c) without cJSON's parser.
  *
- * Refused: whatever the grammar does not have (01, 1., raw control bytes, text after the value), bad UTF-8, a lone
- * surrogate and NUL in an escape, a key that stands twice in an object (also when one is written with escapes), a
- * number beyond a double, and what passes the limits. Errors are INVALID_ARGUMENT and begin with line:column. */
+ * Refused: text outside the grammar (01, 1., raw control bytes, text after the value), bad UTF-8, a lone surrogate or
+ * NUL in an escape, a repeated key in an object (also if written with escapes), a number beyond a double, and input
+ * beyond the limits. Errors are INVALID_ARGUMENT and begin with line:column. */
 #ifndef RENGA_JSON_JSON_H
 #define RENGA_JSON_JSON_H
 
@@ -30,11 +29,11 @@ struct json_limits {
  * the keys of large objects. */
 bool json_check(const char *text, size_t length, const struct json_limits *limits, struct status *st);
 
-/* The same and the tree, to be freed with cJSON_Delete; NULL with `st` filled where it is refused. */
+/* Checks and builds the tree, to be freed with cJSON_Delete; NULL with `st` filled if the text is refused. */
 cJSON *json_parse(const char *text, size_t length, const struct json_limits *limits, struct status *st);
 
-/* A text written by people: with // and block comments, and a comma allowed after the last element. It remembers
- * where everything stands, so that whoever reads the tree can point at what is wrong. */
+/* A text written by people: with // and block comments, and a comma allowed after the last element. It remembers the
+ * place of each value, so that errors about the tree can name it. */
 struct json_document {
     char *name; /* of the file, for errors */
     char *text; /* as it was written */
@@ -43,14 +42,14 @@ struct json_document {
     cJSON *root;
 };
 
-/* Errors begin with name:line:column. After a failure there is nothing to free. */
+/* Errors begin with name:line:column. After a failure the document is empty. */
 bool json_document_parse(struct json_document *document, const char *name, const char *text, size_t length,
                          const struct json_limits *limits, struct status *st);
 bool json_document_load(struct json_document *document, const char *path, const struct json_limits *limits,
                         struct status *st);
 void json_document_fini(struct json_document *document);
 
-/* Where `item` (or its key, if it has one) begins; 1-based, columns in characters. */
+/* The position of `item` (or of its key, if it has one); 1-based, columns in characters. */
 void json_document_position(const struct json_document *document, const cJSON *item, size_t *line, size_t *column);
 
 /* The line of each child of the object or array `parent`, in one pass; `lines` has room for all of them. */

@@ -1,4 +1,4 @@
-/* What the files of the JSON checker, document and writer share. */
+/* The private interface between the JSON checker, document and writer. */
 #ifndef RENGA_JSON_PRIVATE_H
 #define RENGA_JSON_PRIVATE_H
 
@@ -23,8 +23,8 @@ void json_pull_init_named(struct json_pull *in, const char *name, const char *sh
 /* Line and column of `offset`, 1-based, columns in characters. */
 void json_position(const char *text, size_t offset, size_t *line, size_t *column);
 
-/* A bit for the first of 8, or 16, bytes that needs attention within a JSON string: one above ASCII, a control byte, a
- * quote or a backslash; and perhaps for others behind it. 0: none does. */
+/* A bit for the first of 8 or 16 bytes in a JSON string that needs attention: above ASCII, a control byte, a quote or a
+ * backslash. Bits after the first may be set too. 0: all are plain. */
 static inline unsigned json_special_of(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -41,7 +41,7 @@ static inline unsigned json_special8(const char *text)
     return json_special_of(eight);
 }
 
-/* Whether the last 8 bytes, or all of 4 to 7, need none; false where there are fewer. */
+/* True if the last 8 bytes, or all of 4 to 7, are plain; false for fewer bytes. */
 static inline bool json_plain_end(const char *text, size_t length)
 {
     uint32_t halves[2];
@@ -92,14 +92,15 @@ static inline size_t json_plain_length(const char *text, size_t length)
     return at;
 }
 
-/* json_words.c. The words move `at` behind what they read, from its first byte; false where it is refused. */
+/* json_words.c. These readers start at a token's first byte and move `at` behind it; false if it is refused. */
 bool json_read_string(struct json_pull *in, bool *escaped);
 bool json_read_number(struct json_pull *in);
 bool json_read_word(struct json_pull *in, const char *word, size_t length);
 /* Of a number of at most JSON_NUMBER_MAX characters. */
 double json_value_of(const char *number, size_t length);
 
-/* Ends the reading, naming the place; or the place reached, saying what should stand there and what does. */
+/* Ends the reading with an error at the given place, or at the present place, naming the expected and the found
+ * text. */
 bool json_refuse(struct json_pull *in, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool json_expected(struct json_pull *in, const char *what);
 
@@ -125,7 +126,7 @@ void json_keys_fini(struct json_keys *keys);
 /* Adds the key of `length` bytes between the quotes at `at`, to the object that began when there were `base` keys. */
 enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const char *at, size_t length, bool escaped);
 
-/* What stands between the quotes of a string that was checked, into `out`, which has room for `length` bytes. */
+/* Decodes the inside of a checked string into `out`, which has room for `length` bytes. */
 size_t json_decode(const char *text, size_t length, char *out);
 
 /* Ends that object; `twice` is the first key that stood there before, or NULL. */

@@ -54,7 +54,7 @@ size_t json_format_fixed(uint64_t scaled, unsigned decimals, char *out)
     return written + length - whole;
 }
 
-/* The slow way: whatever has an exponent or needs all its digits. */
+/* The slow path: numbers with an exponent or with all their digits. */
 static size_t format_digits(double value, int digits, char *out)
 {
     for (;; digits++) {

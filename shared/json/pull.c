@@ -1,5 +1,5 @@
-/* The grammar, value by value. What is passed over recurses, json_pull_skip and json_pull_next in turn; its depth is
- * bounded before it descends. */
+/* The grammar, value by value. Skipping recurses through json_pull_skip and json_pull_next; its depth is checked before
+ * each descent. */
 #include "json_private.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ static bool pull_no_memory(struct json_pull *in)
     return fail(in->st, RESOURCE_EXHAUSTED, "no memory to read JSON of %zu bytes", (size_t)(in->end - in->start));
 }
 
-/* ---- where it stands --------------------------------------------------------------------------------------------- */
+/* ---- position and kind ------------------------------------------------------------------------------------------- */
 
 enum json_kind json_pull_kind(struct json_pull *in)
 {
@@ -44,7 +44,7 @@ enum json_kind json_pull_kind(struct json_pull *in)
     }
 }
 
-/* What every value begins with, whoever reads it. */
+/* The start of every value, for all readers. */
 static bool pull_begin(struct json_pull *in)
 {
     if (!in->waits)
@@ -131,7 +131,7 @@ bool json_pull_next(struct json_pull *in, struct json_scope *scope)
     return true;
 }
 
-/* ---- what is wrong ----------------------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 static size_t write_path(const struct json_scope *scope, char *out, size_t room)
 {
@@ -260,7 +260,7 @@ void json_pull_skip(struct json_pull *in)
         json_expected(in, "a value");
 }
 
-/* Between the quotes; "" where memory is out. */
+/* The text between the quotes; "" when memory runs out. */
 static const char *pull_copy_text(struct json_pull *in, const char *first, size_t *length, bool escaped)
 {
     char *text = *length > 0 ? arena_alloc(in->arena, *length + 1) : NULL;
@@ -332,7 +332,7 @@ bool json_pull_boolean(struct json_pull *in, bool fallback)
     return value;
 }
 
-/* The value of the number that ends where the reader stands; true where it is whole and less than 2^53. */
+/* The value of the number that ends at the present place; true if it is whole and less than 2^53. */
 static bool is_whole(const struct json_pull *in, const char *first, double *value)
 {
     size_t length = (size_t)(in->at - first);

@@ -12,8 +12,8 @@
  *     if (!json_pull_end(&in))
  *         return false;   // "1:17: expected ':' after the key, ..." or "usage.tokens: must be a number, not null"
  *
- * It is as strict as json_check, with its limits and errors: json_check is this reader passing over everything. Whether
- * the text is JSON is only known at the end, so what was read is kept aside until json_pull_end says true.
+ * It is as strict as json_check, with its limits and errors: json_check is this reader without a consumer. Only
+ * json_pull_end tells whether the text is JSON, so keep the results aside until it returns true.
  *
  * A value that is not as the reader wants it is wrong: the first is noted with its path, and gives an empty one.
  * Reading goes on, since a text that is no JSON is the graver error. */
@@ -28,7 +28,7 @@
 
 enum json_kind { JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_NUMBER, JSON_BOOLEAN, JSON_NULL, JSON_NOTHING };
 
-/* An object or array whose inside is being read. On its reader's stack until json_pull_next has said false. */
+/* An object or array that is being read. On its reader's stack until json_pull_next has returned false. */
 struct json_scope {
     struct json_scope *outer;
     const char *key; /* of the present field, decoded, not terminated */
@@ -60,10 +60,10 @@ struct json_pull {
     unsigned depth;               /* how much deeper it may go */
     size_t values;                /* how many more there may be */
     bool waits;                   /* a value stands here that was not yet read */
-    bool broken;                  /* it is no JSON, or a limit was passed: nothing more is read */
-    bool wrong;                   /* JSON, but not what was wanted */
+    bool broken;                  /* not JSON, or a limit was exceeded: reading has stopped */
+    bool wrong;                   /* valid JSON of the wrong shape */
     struct json_scope *scope;     /* the innermost */
-    struct arena *arena;          /* for texts; may be NULL where none is asked for */
+    struct arena *arena;          /* for texts; may be NULL if no text is requested */
     struct status *st;
     struct json_limits limits;
     struct json_keys keys; /* last: large, and not cleared */
@@ -73,19 +73,19 @@ struct json_pull {
 void json_pull_init(struct json_pull *in, const char *text, size_t length, const struct json_limits *limits,
                     struct arena *arena, struct status *st);
 
-/* True where the text is one JSON value, read to its end, and nothing was wrong; `st` says else. What was not read is
- * passed over, and checked. */
+/* True if the text is one complete JSON value without errors; otherwise `st` names the error. Unread values are skipped
+ * and checked. */
 bool json_pull_end(struct json_pull *in);
 
-/* ---- where it stands --------------------------------------------------------------------------------------------- */
+/* ---- position and kind ------------------------------------------------------------------------------------------- */
 
-/* What stands here, seen by its first byte; NOTHING where no value can begin so. */
+/* The kind of the value here, by its first byte; NOTHING if no value can begin with it. */
 enum json_kind json_pull_kind(struct json_pull *in);
 
-/* Passes over a null; false where none stands here. */
+/* Skips a null; false if the value here is not null. */
 bool json_pull_null(struct json_pull *in);
 
-/* Goes into an object or array. False for anything else, which is wrong. */
+/* Enters an object or array. Other values are wrong and return false. */
 bool json_pull_object(struct json_pull *in, struct json_scope *scope);
 bool json_pull_array(struct json_pull *in, struct json_scope *scope);
 
@@ -101,27 +101,26 @@ static inline bool json_pull_at(const struct json_pull *in, const char *key)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* A string, decoded into the arena, with a NUL behind. "" for null, and for anything else, which is wrong. */
+/* A string, decoded into the arena, with a NUL at its end. "" for null; also for other values, which are wrong. */
 const char *json_pull_text(struct json_pull *in);
 
-/* The same, but what is no string gives NULL and is not wrong. */
+/* The same, but other values return NULL and are not wrong. */
 const char *json_pull_text_if_any(struct json_pull *in);
 
 /* True or false; `fallback` for null; else it is wrong. */
 bool json_pull_boolean(struct json_pull *in, bool fallback);
 
-/* A string where it stands, not copied: what follows its last byte is a quote or a NUL. In the arena, decoded, only
- * where it has escapes. NULL for what is no string, which is not wrong. */
+/* A string in place, not copied: its last byte is followed by a quote or a NUL. Strings with escapes are decoded into
+ * the arena. NULL for other values, which are not wrong. */
 const char *json_pull_borrow(struct json_pull *in, size_t *length);
 
 /* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; else it is wrong. */
 int64_t json_pull_integer(struct json_pull *in, int64_t min, int64_t max, int64_t fallback);
 
-/* A whole number of less than 2^53. What is none gives false, and is not wrong. */
+/* A whole number of less than 2^53. Other values return false and are not wrong. */
 bool json_pull_whole(struct json_pull *in, int64_t *value);
 
-/* The float that is nearest to a number; beyond the largest it is infinite. What is none gives false, and is not wrong.
- */
+/* The float nearest to a number; infinite beyond the largest. Other values return false and are not wrong. */
 bool json_pull_float(struct json_pull *in, float *value);
 
 /* Past the value. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define DIGITS_MAX   19  /* that a uint64_t holds, whichever they are */
+#define DIGITS_MAX   19  /* any number with so many digits fits into a uint64_t */
 #define POWER_MAX    22  /* powers of ten up to here are exact doubles */
 #define EXPONENT_MAX 999 /* as large as it needs to be told; no overflow */
 
@@ -51,8 +51,8 @@ static struct decimal read_decimal(const char *at, const char *end)
     return decimal;
 }
 
-/* Converting the digits and dividing them round a double twice, by one unit of its last place together. That moves a
- * float only where the double stands right between two floats; of those and of longer numbers nothing is known. */
+/* Converting the digits and dividing them rounds the double twice, together by one unit of its last place. That changes
+ * the float only if the double lies right between two floats. Such doubles and longer numbers need the slow path. */
 static bool is_sure(const struct decimal *decimal, double value)
 {
     uint64_t bits, between = UINT64_C(1) << 28, below = (UINT64_C(1) << 29) - 1;

@@ -1,4 +1,4 @@
-/* cJSON keeps no parents, so a path is searched from the root, and only once something failed. */
+/* cJSON keeps no parents, so a path is searched from the root, and only after a failure. */
 #include "json/reader.h"
 
 #include <stdarg.h>
@@ -100,7 +100,7 @@ bool json_reader_fail(struct json_reader *in, const cJSON *item, const char *for
     return false;
 }
 
-/* The field; NULL where it is missing or null (which fails only where it is required) or something failed before. */
+/* The field; NULL if it is missing or null (an error only if it is required), or after an earlier failure. */
 static const cJSON *field(struct json_reader *in, const cJSON *object, const char *name, bool required)
 {
     if (in->failed)

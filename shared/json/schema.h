@@ -5,11 +5,11 @@
  *      if (!json_schema_check(schema, value, &problems, st))
  *          ...   // "subtasks[2]: must be a string, not a number"
  *
- * Known are type (one or several), properties, required, additionalProperties (a boolean or a schema), items, minItems,
- * maxItems, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, anyOf, $defs
- * (also by its former name definitions) and $ref within the document, which may lead back to itself. What only
- * describes is accepted and ignored: $schema, $id, $comment, title, description, default, examples, format,
- * deprecated, readOnly, writeOnly. Anything else is refused: a rule that nobody checks is none.
+ * Supported: type (one or several), properties, required, additionalProperties (a boolean or a schema), items,
+ * minItems, maxItems, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, anyOf,
+ * $defs (also by its former name definitions) and $ref within the document, which may be recursive. Annotations are
+ * accepted and ignored: $schema, $id, $comment, title, description, default, examples, format, deprecated, readOnly,
+ * writeOnly. All other keywords are refused, because a rule that is not checked would mislead.
  *
  * Both trees must come from json_parse (json.h): a key stands once in an object, and depth is bounded. */
 #ifndef RENGA_JSON_SCHEMA_H
@@ -30,8 +30,8 @@ struct json_schema;
 
 enum json_schema_rules {
     JSON_SCHEMA_PLAIN,
-    /* Also: the root is an object, and every object lists all its properties in required and allows no others. What
-     * providers demand before they hold a model to a schema. */
+    /* Also: the root is an object, and every object lists all its properties in required and allows no others.
+     * Providers demand this before they constrain a model to a schema. */
     JSON_SCHEMA_STRICT,
 };
 

@@ -38,7 +38,7 @@ static bool schema_check_spend(struct check *c, size_t steps)
     return schema_spend(&c->budget, steps);
 }
 
-/* Nothing that comes could change the outcome. */
+/* No further check can change the outcome. */
 static bool schema_check_is_over(const struct check *c)
 {
     return c->budget.lost || c->problem_count == JSON_SCHEMA_PROBLEMS_MAX;
@@ -79,7 +79,7 @@ static void schema_check_show(const cJSON *value, struct buffer *out)
     }
 }
 
-/* The same of what is checked, which may be large. */
+/* The same for the checked value, which may be large. */
 static void show_value(const cJSON *value, struct buffer *out)
 {
     if (cJSON_IsObject(value) || cJSON_IsArray(value))
@@ -91,7 +91,7 @@ static void show_value(const cJSON *value, struct buffer *out)
 /* ---- constants ----------------------------------------------------------------------------------------------------
  */
 
-/* False where the value is none of those allowed. */
+/* False if the value is not one of the allowed ones. */
 static bool check_listed(struct check *c, const struct schema_node *node, const cJSON *value,
                          const struct schema_place *place)
 {
@@ -264,8 +264,8 @@ static bool check_members(struct check *c, const struct schema_node *node, const
     return good;
 }
 
-/* While alternatives are tried, what is cheap and tells them apart (a kind, a type) comes first, wherever it stands:
- * else a deep value would be walked once for each of them, at every level. */
+/* Among alternatives, cheap distinguishing checks (a kind, a type) come first, in any position. Otherwise a deep value
+ * would be walked once for each alternative, at every level. */
 static bool schema_check_object(struct check *c, const struct schema_node *node, const cJSON *value,
                                 const struct schema_place *place)
 {
@@ -301,7 +301,7 @@ static bool has_constants(struct check *c, const struct schema_node *node, const
     return wanted == 0;
 }
 
-/* Whether it is of the right type and has the right constants, whatever else is wrong with it. */
+/* True if it has the right type and the right constants, even with other errors. */
 static bool resembles(struct check *c, const struct schema_node *node, const cJSON *value)
 {
     if (!schema_check_spend(c, 1) || !(node->types & schema_type_of(value)) || !check_listed(c, node, value, NULL) ||
@@ -313,7 +313,7 @@ static bool resembles(struct check *c, const struct schema_node *node, const cJS
     return node->any_count == 0;
 }
 
-/* The problems of the one alternative that was meant, where it can be told which. */
+/* The problems of the one intended alternative, if it can be identified. */
 static bool explain(struct check *c, const struct schema_node *node, const cJSON *value,
                     const struct schema_place *place)
 {

@@ -1,4 +1,4 @@
-/* From a document to nodes: every schema in it is compiled where it stands; json_schema_refs.c then joins them. */
+/* Compiles a document to nodes: every schema in place; json_schema_refs.c then joins them. */
 #include "schema_private.h"
 
 #include "base/nearest.h"
@@ -246,7 +246,7 @@ static const struct {
     {"$comment", NULL},
 };
 
-/* What is often written and not known here, and what to write instead. */
+/* Frequent keywords that are not supported, and their replacement. */
 static const struct {
     const char *name, *instead;
 } unknown[] = {
@@ -289,7 +289,7 @@ static bool schema_compile_take(struct compiler *c, struct schema_node *node, co
     return refuse_keyword(c, place, item->string);
 }
 
-/* ---- what only shows when all keywords of a schema are known ------------------------------------------------------
+/* ---- checks across the keywords of a schema ------------------------------------------------------------------------
  */
 
 static int schema_compile_by_name(const void *left, const void *right)

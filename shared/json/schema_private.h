@@ -32,17 +32,17 @@ struct schema_cost {
     unsigned below, round; /* of the values within it, in which round */
 };
 
-/* A schema. Places of rules that it does not have hold what every value passes. */
+/* A schema. The members of absent rules hold values that every instance passes. */
 struct schema_node {
     unsigned types;                     /* $ref and anyOf taken into account */
     const cJSON *constant;              /* NULL: no `const` */
-    const cJSON *choices;               /* of enum, a list; NULL: none */
+    const cJSON *choices;               /* of enum, a list; NULL: any value */
     struct schema_choices *table;       /* the same, to be found by their hash */
     struct schema_property *properties; /* sorted by name */
     size_t property_count, required_count;
     bool closed;                          /* no others are allowed */
-    const struct schema_node *additional; /* what others must fit; NULL: anything */
-    const struct schema_node *items;      /* NULL: anything */
+    const struct schema_node *additional; /* the schema of other properties; NULL: any value */
+    const struct schema_node *items;      /* NULL: any element */
     size_t items_min, items_max;          /* elements */
     size_t length_min, length_max;        /* characters */
     double min, max, above, below;
@@ -67,14 +67,14 @@ struct json_schema {
     unsigned factor; /* steps for each part of a value, at most */
 };
 
-/* Where something stands, from the inside out. NULL: the whole. */
+/* A place in a document, from the inside out. NULL: the root. */
 struct schema_place {
     const struct schema_place *up;
     const char *name; /* NULL: an element, by its index */
     size_t index;
 };
 
-/* All nodes of a document, to be found by where they stand. */
+/* All nodes of a document, hashed by their place. */
 #define SCHEMA_BUCKETS 256
 struct schema_nodes {
     struct schema_node *newest, *buckets[SCHEMA_BUCKETS];
@@ -82,8 +82,8 @@ struct schema_nodes {
 };
 void schema_nodes_add(struct schema_nodes *nodes, struct schema_node *node);
 
-/* Joins each $ref with the node it names, and follows what leads on without going deeper into the value ($ref, anyOf):
- * it must not lead in a circle, nor through more than JSON_SCHEMA_CHAIN_MAX schemas. */
+/* Joins each $ref with its node. Follows the references that do not descend into the value ($ref, anyOf): these must
+ * not form a cycle or a chain of more than JSON_SCHEMA_CHAIN_MAX schemas. */
 bool schema_refs_resolve(struct schema_nodes *nodes, const cJSON *tree, struct status *st);
 
 /* After schema_refs_resolve: how many schemas one value may have to be held against, at most. INVALID_ARGUMENT if
@@ -137,10 +137,10 @@ bool schema_refuse(struct status *st, const struct schema_place *place, const ch
 void schema_types_print(unsigned types, struct buffer *out);
 unsigned schema_type_of(const cJSON *value);
 
-/* The set of a type by its name in a schema; 0: there is none. */
+/* The set of a type by its name in a schema; 0: unknown. */
 unsigned schema_type_named(const char *name);
 
-/* NULL where there is none. */
+/* NULL if it is missing. */
 const struct schema_property *schema_property_find(const struct schema_node *node, const char *name);
 
 #endif

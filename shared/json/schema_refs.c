@@ -37,7 +37,7 @@ static int schema_refs_hex(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* One name of a pointer, decoded; the place behind it, NULL where it is too long. */
+/* Decodes one name of a pointer and returns the place after it; NULL if it is too long. */
 static const char *next_segment(const char *at, char *name)
 {
     size_t size = 0;
@@ -101,7 +101,7 @@ static void schema_refs_add_members(struct members *members, const cJSON *tree)
     }
 }
 
-/* The index that `name` writes as RFC 6901 §4 wants it; SIZE_MAX: none. */
+/* The index that `name` writes as RFC 6901 §4 requires; SIZE_MAX: not an index. */
 static size_t index_of(const char *name)
 {
     size_t index = 0, digits = strspn(name, "0123456789");
@@ -172,7 +172,7 @@ static bool find_and_join_refs(const struct schema_nodes *nodes, const cJSON *tr
     return joined;
 }
 
-/* ---- what leads on ----------------------------------------------------------------------------------------------- */
+/* ---- references at the same depth -------------------------------------------------------------------------------- */
 
 /* For a node with a $ref: its other keywords are not checked. */
 static bool is_mere_ref(const struct schema_node *node)
@@ -189,8 +189,8 @@ static void count_telling(struct schema_node *node)
         node->telling += node->properties[i].node && node->properties[i].node->tells;
 }
 
-/* What is known of a node when all is known of those it leads to: how long the way is, and which types it accepts.
- * `through` is a $ref on the way here, or NULL. */
+/* Computes a node's chain length and accepted types from the nodes that it refers to. `through` is a $ref on the way
+ * here, or NULL. */
 static bool schema_refs_settle(struct schema_node *node, const char *through, unsigned depth, struct status *st)
 {
     unsigned longest = 0, any = node->any_count ? 0 : SCHEMA_ANY;

@@ -20,7 +20,7 @@ static const char *const fences[] = {
 
 /* ---- fences ------------------------------------------------------------------------------------------------------ */
 
-/* The name in "</name>" or "</ name >", and how long the tag is; 0 where there is none. */
+/* The name in "</name>" or "</ name >", and the length of the tag; 0 if there is no tag. */
 static size_t closing_tag(const char *at, const char **name, size_t *length)
 {
     if (at[0] != '<' || at[1] != '/')
@@ -121,7 +121,7 @@ static bool append_value(const char *name, const struct own_tags *own, const cJS
     return true;
 }
 
-/* From behind a brace to behind its partner; NULL where that is not there. */
+/* From behind a brace to behind its partner; NULL if the partner is missing. */
 static const char *template_read_name(const char *at, char *name)
 {
     size_t length = strcspn(at, "{}\n");

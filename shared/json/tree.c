@@ -1,4 +1,4 @@
-/* A tree for cJSON, built while the text is checked: strings are copied in one piece, where cJSON goes byte by byte. */
+/* Builds a cJSON tree while the text is checked. Strings are copied in one piece; cJSON copies byte by byte. */
 #include "json_private.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static cJSON *scalar_of(enum json_kind kind, const char *first, const char *behi
     }
 }
 
-/* The next field or element, with its key; NULL where there is none to be had. */
+/* The next field or element, with its key; NULL at the end or after an error. */
 static cJSON *tree_read_item(struct json_pull *in, const struct json_scope *inside)
 {
     char *key = inside->array ? NULL : tree_copy_text(inside->key, inside->key_length, true);

@@ -67,7 +67,7 @@ static bool json_escape_is_broken(const char *at, const char *end, size_t *size)
     return false;
 }
 
-/* The next escape behind `at` that is broken, its four digits; NULL: none. */
+/* The four digits of the next broken escape after `at`; NULL: no broken escape. */
 static const char *json_broken_escape(const char *at, const char *end)
 {
     size_t size;

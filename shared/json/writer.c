@@ -175,7 +175,7 @@ static void append_escaped(struct buffer *out, char c)
     if ((unsigned char)c < 0x20)
         buffer_printf(out, "\\u%04x", (unsigned char)c);
     else
-        buffer_print(out, "\xEF\xBF\xBD"); /* U+FFFD for what is not UTF-8 */
+        buffer_print(out, "\xEF\xBF\xBD"); /* U+FFFD for invalid UTF-8 */
 }
 
 void json_append_string(struct buffer *out, const char *text, size_t length)

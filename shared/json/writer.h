@@ -30,7 +30,7 @@ struct json_writer {
 /* `out` is borrowed and appended to. */
 void json_writer_init(struct json_writer *writer, struct buffer *out);
 
-/* True where one whole value was written and the buffer took it all. After it another value may be begun. */
+/* True if one whole value was written and the buffer did not fail. After it another value may begin. */
 bool json_writer_done(struct json_writer *writer);
 
 void json_write_object(struct json_writer *writer, const char *key);

@@ -34,7 +34,7 @@ struct job {
     void (*run)(struct job *job);   /* in a worker, or in the loop */
     void (*ended)(struct job *job); /* in the loop, once; perhaps within job_start */
     int64_t deadline_ns;            /* on clock_now_ns: it does not begin later; 0 or TIME_NEVER: no deadline */
-    uint64_t owner;                 /* job_owner of who waits for it */
+    uint64_t owner;                 /* job_owner of the waiting party */
 
     /* To be read in `ended`: OK: it has run. CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED: it has not. */
     struct status status;

@@ -1,17 +1,17 @@
-/* A loop: the place where a share of the process's work runs, one callback at a time.
+/* A loop: runs a share of the process's work, one callback at a time.
  *
  *        sockets, timers, posts                     an event of gRPC
  *        (the loop's own thread, epoll)             (a queue thread of shared/rpc)
  *                     \                               /
  *                      `--- loop_enter ... loop_leave '      one of them at a time is in the loop
  *
- * A process has N identical loops that share nothing. What belongs to a run or a call is touched only from inside its
- * own loop, so nothing there is locked. A loop is a place rather than a thread: its own thread waits for sockets,
- * timers and posts; threads that wait for something else (a gRPC completion queue) come in with loop_enter, which
- * saves the hop from thread to thread that handing over would cost. Code in the loop never blocks.
+ * A process has N identical loops that share no data. The state of a run or a call is touched only from inside its own
+ * loop, without locks. A loop is not a thread. Its own thread waits for sockets, timers and posts. Threads that wait
+ * for other events (a gRPC completion queue) enter with loop_enter, which saves a switch of threads. Code in the loop
+ * never blocks.
  *
- * Callbacks are never run from within the function that arms them, only later, from the loop.
- * Without loop_start a loop has no thread: a test then drives it with loop_step, on a stopped clock. */
+ * Callbacks are never run from within the function that arms them, only later, from the loop. Without loop_start a loop
+ * has no thread: a test then drives it with loop_step, on a stopped clock. */
 #ifndef RENGA_LOOP_LOOP_H
 #define RENGA_LOOP_LOOP_H
 
@@ -24,7 +24,7 @@
 
 struct loop;
 
-/* A piece of work that is to run in a loop once. Embedded in its owner, who keeps it until it has run. */
+/* Work that runs in a loop once. Embedded in its owner, which keeps it until it has run. */
 struct work {
     void (*run)(struct work *work);
     struct work *next, *previous;
@@ -71,10 +71,10 @@ void loop_leave(struct loop *loop);
 /* From any thread: run `work` in the loop soon. It is not posted again before it has run. */
 void loop_post(struct loop *loop, struct work *work);
 
-/* From inside the loop: run `work` before the loop is left, after the present callback has returned.
- * Work that is queued already stays where it is. */
+/* From inside the loop: runs `work` before the loop is left, after the present callback has returned. Queued work keeps
+ * its position. */
 void loop_defer(struct loop *loop, struct work *work);
-/* From inside the loop: takes deferred work back; nothing happens where it is not queued. */
+/* From inside the loop: takes deferred work back; no effect if it is not queued. */
 void loop_undefer(struct loop *loop, struct work *work);
 
 /* From inside the loop. Arming a timer that is armed moves it. A timer fires at or after its time, never before. */
@@ -87,20 +87,20 @@ void loop_disarm(struct loop *loop, struct timer *timer);
 bool loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events);
 void loop_unwatch(struct loop *loop, struct watch *watch);
 
-/* From inside a loop with a thread: this visit has lasted 2 ms, so what is left should be deferred. Deferred work that
- * is left then runs in the next visit, after other threads and sockets had their turn. */
+/* From inside a loop with a thread: this visit has lasted 2 ms, so the rest should be deferred. Deferred work then runs
+ * in the next visit, after other threads and sockets. */
 bool loop_should_yield(const struct loop *loop);
 
-/* From inside the loop: when its thread last looked at the sockets. What had happened to one by then, its `ready` has
- * been told. 0 where there is no such thread. */
+/* From inside the loop: the time of its thread's last poll of the sockets. For earlier events `ready` has run already.
+ * 0 without a thread. */
 int64_t loop_polled_ns(const struct loop *loop);
 
 /* From inside the loop: after each visit `held` is told, inside the loop, for how long other visits had to wait. NULL:
  * not measured, and the clock is not read. */
 void loop_on_held(struct loop *loop, void (*held)(const struct loop *loop, int64_t held_ns, void *data), void *data);
 
-/* For tests of a loop without a thread, on a stopped clock: moves the clock forward by `ms`, running what comes due in
- * its order, and everything posted, deferred and readable. */
+/* For tests of a loop without a thread, on a stopped clock: moves the clock forward by `ms`. Runs due timers in order,
+ * and all posted, deferred and readable work. */
 void loop_step(struct loop *loop, int64_t ms);
 
 #endif

@@ -13,7 +13,7 @@ struct redis_part {
         text, strlen(text)                                                                                             \
     }
 
-/* Appends it. Where the buffer's limit is passed it is marked as failed, as with any append. */
+/* Appends it. An append beyond the buffer's limit marks the buffer as failed, as usual. */
 void redis_command(struct buffer *out, const struct redis_part *parts, size_t count);
 
 /* The same bit by bit: how many parts there will be, then each of them. */

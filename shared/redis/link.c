@@ -19,10 +19,10 @@
 struct redis_link {
     struct redis_link_options options;
     int fd;
-    struct redis_tls *tls; /* NULL: none */
+    struct redis_tls *tls; /* NULL: no TLS */
     struct redis_replies *replies;
     struct buffer out;
-    int64_t busy_ms; /* what the peer may need for what was sent to it last */
+    int64_t busy_ms; /* extra time that the peer may need for the last request */
     char read[READ_SIZE];
 };
 
@@ -34,7 +34,7 @@ static bool link_lost(const struct redis_link *link, struct status *st, const ch
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* For `silence_ms` at most, and longer where the peer was given much to do. */
+/* Waits for `silence_ms` at most, and longer after a large request. */
 static bool wait_for(struct redis_link *link, short events, int64_t deadline_ns, struct status *st)
 {
     struct pollfd watched = {.fd = link->fd, .events = events};
@@ -152,8 +152,8 @@ static bool link_find(const struct redis_link *link, struct sockaddr_storage *ad
     return *size > 0 || link_lost(link, st, "has a name that is not found");
 }
 
-/* A connection that waits for its next use is asked for by TCP, and is given up after two seconds: whoever uses it then
- * does not have to find out. What is under way has its own timeout (wait_for): a Redis at work may take nothing in. */
+/* TCP probes an idle connection and gives it up after two seconds, so that its next user does not have to find out. A
+ * busy one has its own timeout (wait_for), because a busy Redis may not read. */
 static void detect_silence(int fd)
 {
     static const struct {

@@ -1,8 +1,7 @@
-/* A connection to Redis for a thread that may wait, though never without an end: no wait lasts longer than its
- * deadline, and a peer that neither takes nor gives a byte for `silence_ms`, and what a large request takes besides, is
- * given up. Belongs to one thread at a
- * time. What fails is UNAVAILABLE and leaves the connection useless: close it. Errors have the place, never the
- * password nor a text of the peer's. */
+/* A connection to Redis for a thread that may block for a bounded time. No wait exceeds its deadline. A peer that
+ * neither takes nor gives a byte for `silence_ms`, plus the time that a large request needs, is given up. Belongs to
+ * one thread at a time. Errors are UNAVAILABLE and leave the connection useless: close it. They name the place, never
+ * the password nor a text of the peer. */
 #ifndef RENGA_REDIS_LINK_H
 #define RENGA_REDIS_LINK_H
 
@@ -13,7 +12,7 @@
 
 struct redis_link;
 
-/* What a slow disk needs for a request of `bytes`, beyond a small one. */
+/* The extra time that a slow disk needs for a request of `bytes`. */
 static inline int64_t redis_link_busy_ms(size_t bytes)
 {
     return (int64_t)(bytes >> 12);
@@ -28,9 +27,8 @@ struct redis_link_options {
     const char *authorities, *certificate, *key;
 };
 
-/* Looked up and connected, after the TLS handshake; no command was sent. `deadline_ns` is of clock_now_ns. NULL: it
- * failed. FAILED_PRECONDITION where a file cannot be read, UNAUTHENTICATED where the peer's certificate is not right.
- */
+/* Resolves, connects and completes the TLS handshake; no command is sent. `deadline_ns` is of clock_now_ns. NULL: it
+ * failed. FAILED_PRECONDITION for an unreadable file, UNAUTHENTICATED for a wrong certificate of the peer. */
 struct redis_link *redis_link_open(const struct redis_link_options *options, int64_t deadline_ns, struct status *st);
 void redis_link_close(struct redis_link **link);
 

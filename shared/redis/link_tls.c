@@ -71,7 +71,7 @@ void redis_tls_destroy(struct redis_tls **tls)
     *tls = NULL;
 }
 
-/* What OpenSSL wants, as a socket would say it. */
+/* Translates OpenSSL's result into that of a socket call. */
 static ssize_t link_tls_outcome(const struct redis_tls *tls, int result, short *events)
 {
     if (result > 0)

@@ -30,7 +30,7 @@ static void free_reply(void *object)
     redis_reply_free(&reply);
 }
 
-/* NULL, and out of the tree, where memory is out: hiredis then gives up the connection. */
+/* NULL, outside the tree, when memory runs out: hiredis then gives up the connection. */
 static struct redis_reply *replies_make(const redisReadTask *task, enum redis_reply_kind kind, const char *bytes,
                                         size_t size)
 {

@@ -15,7 +15,7 @@ enum redis_reply_kind {
     REDIS_REFUSAL, /* an error, its text in `bytes` */
     REDIS_NUMBER,
     REDIS_LIST,
-    REDIS_OTHER, /* nothing (nil), or a word such as OK, in `bytes` */
+    REDIS_OTHER, /* nil, or a word in `bytes`, as OK */
 };
 
 struct redis_reply {
@@ -26,8 +26,7 @@ struct redis_reply {
     uint8_t bytes[];
 };
 
-/* `reply_max` bytes is the most that one reply may have, `list_max` the longest list in it. NULL where memory is out.
- */
+/* `reply_max` limits the bytes of one reply, `list_max` the length of a list in it. NULL when memory runs out. */
 struct redis_replies *redis_replies_create(size_t reply_max, size_t list_max);
 void redis_replies_destroy(struct redis_replies **replies);
 
@@ -35,7 +34,7 @@ void redis_replies_destroy(struct redis_replies **replies);
 
 /* False if the bytes are not in Redis's protocol, or a reply or a line of it is too long. */
 bool redis_replies_feed(struct redis_replies *replies, const char *bytes, size_t size);
-/* The next whole reply; NULL where there is none yet. False as above. */
+/* The next complete reply; NULL if there is none yet. False as above. */
 bool redis_replies_next(struct redis_replies *replies, struct redis_reply **reply);
 
 void redis_reply_free(struct redis_reply **reply);

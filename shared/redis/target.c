@@ -11,7 +11,7 @@
 #define PORT_DEFAULT 6379
 #define DATABASE_MAX 9999 /* Redis has 16 unless told otherwise */
 
-/* What is being read, and into what. */
+/* The source and the target of parsing. */
 struct reading {
     const char *option;
     struct redis_target *target;
@@ -32,7 +32,7 @@ static int target_hex(char digit)
     return !at ? -1 : at - digits < 16 ? (int)(at - digits) : (int)(at - digits - 6);
 }
 
-/* Percent-decodes; false where it does not fit, or would contain a NUL. */
+/* Percent-decodes; false if it does not fit, or would contain a NUL. */
 static bool target_decode(const char *text, size_t size, char *word)
 {
     size_t length = 0;
@@ -177,7 +177,7 @@ bool redis_target_address(const struct redis_target *target, struct sockaddr_sto
     return target_find(target->host, port, AI_NUMERICHOST, address, size);
 }
 
-/* Held by who waits for it and by its thread: getaddrinfo cannot be called back. */
+/* Held by the waiting thread and by its own: getaddrinfo cannot be cancelled. */
 struct redis_lookup {
     atomic_uint holders;
     atomic_bool done;
@@ -186,7 +186,7 @@ struct redis_lookup {
     socklen_t size;
 };
 
-/* Each has a thread, which sleeps on where nobody waits for it any more: a name server that hangs would gather them. */
+/* Each lookup has a thread, which stays asleep when it is abandoned. A name server that hangs would accumulate them. */
 static _Atomic unsigned lookups;
 
 static void target_release(struct redis_lookup *lookup)

@@ -1,5 +1,5 @@
-/* Where a Redis is and how it is entered, from its URL; and the lookup of its name in a thread of its own, so that no
- * loop and no deadline hangs on a name server. Nothing that fails quotes the URL. */
+/* The address and credentials of a Redis, from its URL. The lookup of its name has a thread of its own, so that no loop
+ * and no deadline depends on a name server. No error quotes the URL. */
 #ifndef RENGA_REDIS_TARGET_H
 #define RENGA_REDIS_TARGET_H
 
@@ -11,24 +11,24 @@
 #define REDIS_HOST_MAX 254 /* bytes, the NUL included: the longest name DNS has */
 #define REDIS_WORD_MAX 513 /* bytes of a user or password, the NUL included */
 
-#define REDIS_PATH_MAX 108 /* bytes of a socket's path, the NUL included: what an address holds */
+#define REDIS_PATH_MAX 108 /* the size of a socket's path in an address, in bytes with the NUL */
 
 struct redis_target {
     char host[REDIS_HOST_MAX]; /* "": by its path */
     char path[REDIS_PATH_MAX]; /* of a socket of this machine; "": by its host */
     int port, database;
     bool tls;
-    char user[REDIS_WORD_MAX], password[REDIS_WORD_MAX]; /* "": none. Secret */
+    char user[REDIS_WORD_MAX], password[REDIS_WORD_MAX]; /* "": not given. Secret */
 };
 
 /* "redis://[[user]:password@]host[:port][/db]", the user and password percent-encoded; rediss:// is the same with TLS;
- * "unix:/path" is a socket of this machine. INVALID_ARGUMENT begins with `option`, the name of what holds the URL. */
+ * "unix:/path" is a socket of this machine. The text of INVALID_ARGUMENT begins with `option`, the option with the
+ * URL. */
 bool redis_target_parse(const char *option, const char *url, struct redis_target *target, struct status *st);
-/* One word of a target (user, password) from another place than the URL, as it stands; false where it is too long or
- * has a NUL. */
+/* Copies one word of a target (user, password) that is given outside the URL; false if it is too long or has a NUL. */
 bool redis_target_word(char word[REDIS_WORD_MAX], const char *text, size_t size);
 
-/* For logs and errors: "HOST port PORT" or the path; never who enters. */
+/* For logs and errors: "HOST port PORT" or the path; never the user. */
 #define REDIS_PLACE_MAX 288 /* bytes, the NUL included */
 const char *redis_target_place(const struct redis_target *target, char place[REDIS_PLACE_MAX]);
 
@@ -40,7 +40,7 @@ bool redis_target_address(const struct redis_target *target, struct sockaddr_sto
 #define REDIS_LOOKUPS_MAX 32
 struct redis_lookup;
 struct redis_lookup *redis_lookup_start(const struct redis_target *target);
-/* False: not yet. True: `size` is that of the address, 0 where there is none. */
+/* False: not yet. True: `size` is that of the address, 0 if the lookup failed. */
 bool redis_lookup_done(struct redis_lookup *lookup, struct sockaddr_storage *address, socklen_t *size);
 void redis_lookup_drop(struct redis_lookup **lookup);
 

@@ -237,7 +237,7 @@ static const struct table *table_now(const struct rpc_auth *auth)
     return atomic_load_explicit(&auth->table, memory_order_acquire);
 }
 
-/* The key behind "Bearer ", whose scheme is read in any case (RFC 9110, 11.1). */
+/* The key after "Bearer "; the scheme's case is ignored (RFC 9110, 11.1). */
 static bool bearer(const char *header, size_t size, const char **key, size_t *key_size)
 {
     static const char scheme[] = "Bearer ";

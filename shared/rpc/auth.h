@@ -62,10 +62,10 @@ const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const cha
  * tenant. Any thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
-/* Whether the key may use a thing of a kind, `scope` being a right without its last word, as
- * "renga.v1.Orchestrator/agent." and `name` that word. A key that has no right of the kind may use all of them. A key
- * with some of these rights may use only those things. "*" means all of them; an unknown key has no right here. True if
- * `auth` is NULL. Any thread. */
+/* True if the key may use the object `name` of a kind; `scope` is a right without its last word, as
+ * "renga.v1.Orchestrator/agent.". A key without rights of the kind may use all objects. A key with some of these rights
+ * may use only those objects; "*" means all of them. An unknown key has no right. True if `auth` is NULL. Any
+ * thread. */
 bool rpc_auth_reaches(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *scope,
                       const char *name);
 

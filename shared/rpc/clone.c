@@ -53,7 +53,7 @@ static bool clone_bytes(struct clone *clone, ProtobufCBinaryData *bytes)
     return (bytes->data = arena_copy(clone->arena, bytes->data, bytes->len));
 }
 
-/* What stands at `value` still points into the original. */
+/* The bytes at `value` still point into the original. */
 static bool clone_value(struct clone *clone, ProtobufCType type, void *value)
 {
     switch (type) {
@@ -86,7 +86,7 @@ static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count
     return true;
 }
 
-/* What is as it is where nothing was sent. */
+/* True if the field has the value of an absent one. */
 static bool clone_is_empty(ProtobufCType type, const void *value)
 {
     uint64_t number = 0;
@@ -108,8 +108,7 @@ static bool clone_is_empty(ProtobufCType type, const void *value)
     }
 }
 
-/* Of a choice that was made; protobuf-c packs a text that was read as empty, and a message that is none, as no choice.
- */
+/* For the selected member of a oneof; protobuf-c packs an empty received text and a NULL message as an absent oneof. */
 static bool is_sent(const ProtobufCFieldDescriptor *field, const void *value)
 {
     if (is_number(field->type) || field->type == PROTOBUF_C_TYPE_BYTES)

@@ -1,9 +1,8 @@
 /* A copy of a message as the other end of a network would have it, made in one walk instead of packing and unpacking.
  * Private to shared/rpc.
  *
- * Where unpacking would refuse the message, or make something else of it (text that is not UTF-8, unknown fields, more
- * depth or fields than RPC_WIRE_LIMITS, no room in the arena), there is no copy: who then packs and unpacks hears why.
- */
+ * No copy is made if unpacking would refuse or change the message (invalid UTF-8, unknown fields, more depth or fields
+ * than RPC_WIRE_LIMITS) or if the arena is full. The caller then packs and unpacks, which gives the error. */
 #ifndef RENGA_RPC_CLONE_H
 #define RENGA_RPC_CLONE_H
 
@@ -11,7 +10,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-/* In the arena, sharing nothing with the original; NULL: pack it. */
+/* In the arena, sharing no memory with the original; NULL: pack it. */
 ProtobufCMessage *rpc_clone(const ProtobufCMessage *message, struct arena *arena);
 
 #endif

@@ -262,7 +262,7 @@ static grpc_channel_credentials *channel_credentials(struct channel_source *sour
     return grpc_tls_credentials_create(options);
 }
 
-/* Whom the system trusts. gRPC would look for it too; this way it is checked, watched and missed like any file. */
+/* The system's file of authorities. gRPC would find it too; given as a path it is checked and watched like any file. */
 static const char *system_authorities(void)
 {
     static const char *const places[] = {
@@ -301,7 +301,8 @@ grpc_channel_credentials *rpc_tls_channel_credentials(const struct rpc_tls *tls,
     }
     source->files = files;
     source->identity = source->authorities = -1;
-    /* Everything that the end reads is written before the watcher's lock: gRPC may end the source on its own thread. */
+    /* All members that the end reads are written before the watcher's lock: gRPC may end the source on its own
+     * thread. */
     source->host_name = grpc_tls_certificate_verifier_host_name_create();
     if (!copies_put(source) || !source_watch(source)) {
         fail(st, UNAVAILABLE, "no descriptor or thread for watching certificates (%s)", strerrordesc_np(errno));

@@ -17,7 +17,7 @@ enum { DURATION_SECONDS = 1, DURATION_NANOS = 2 };
 static const char bad_request_url[] = "type.googleapis.com/google.rpc.BadRequest";
 static const char retry_info_url[] = "type.googleapis.com/google.rpc.RetryInfo";
 
-/* Wraps what was written since `end` as a detail. */
+/* Wraps the bytes written since `end` as a detail. */
 static void put_detail(struct rpc_wire_writer *writer, size_t end, const char *type_url)
 {
     rpc_wire_put_header(writer, ANY_VALUE, writer->used - end);
@@ -83,7 +83,7 @@ size_t rpc_details_encode(const struct status *st, const struct rpc_detail *adde
 
 /* ---- Decoding --------------------------------------------------------------------------------------------------- */
 
-/* The last field `number` of a message that has this type; false where there is none. */
+/* The last field `number` of a message that has this type; false if it is missing. */
 static bool details_find(const uint8_t *bytes, size_t size, uint32_t number, enum rpc_wire_type type,
                          struct rpc_wire_field *found)
 {

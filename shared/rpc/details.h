@@ -1,5 +1,5 @@
-/* Rich errors: what a `struct status` carries beyond code and text travels as google.rpc.Status in the trailing
- * metadata "grpc-status-details-bin", as all gRPC libraries know it. */
+/* Rich errors: the further members of a `struct status` travel as google.rpc.Status in the trailing metadata
+ * "grpc-status-details-bin", as in all gRPC libraries. */
 #ifndef RENGA_RPC_DETAILS_H
 #define RENGA_RPC_DETAILS_H
 
@@ -20,15 +20,15 @@ struct rpc_detail {
     size_t size;
 };
 
-/* Makes the details of a failure in the arena and returns how many bytes they are: 0 where code and text say it all,
- * and where memory is out. UNAVAILABLE always has details, so that a client can tell the answer of a service from a
- * connection that is lost (rpc_client_call_is_lost). The field becomes a BadRequest, the retry hint a RetryInfo; those
- * that were added, newest first, stand before them in the order in which they were added. */
+/* Makes the details of a failure in the arena and returns their size: 0 if code and text are all, and when memory runs
+ * out. UNAVAILABLE always has details, so that a client can tell the answer of a service from a lost connection
+ * (rpc_client_call_is_lost). The field becomes a BadRequest, the retry hint a RetryInfo; added details, newest first,
+ * precede them in the order in which they were added. */
 size_t rpc_details_encode(const struct status *st, const struct rpc_detail *added, struct arena *arena,
                           const void **details);
 
-/* Takes the field and the retry hint from details that a peer sent, and the text where `st` has none. Details are a
- * courtesy: what is malformed in them is passed over. */
+/* Takes the field and the retry hint from a peer's details, and the text if `st` has no text. Malformed details are
+ * ignored, since they are optional. */
 void rpc_details_decode(const void *details, size_t size, struct status *st);
 
 #endif

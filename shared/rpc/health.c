@@ -12,7 +12,7 @@ enum health { HEALTH_SERVING = 1, HEALTH_NOT_SERVING = 2, HEALTH_SERVICE_UNKNOWN
 #define STATUS_TAG      0x08 /* field 1, a varint */
 #define HEALTH_NAME_MAX 256  /* bytes of a service name */
 
-/* Two names that probes may ask for whatever the services are (Kubernetes has a probe for each). */
+/* Two names for probes, independent of the services (Kubernetes has a probe for each). */
 #define NAME_LIVENESS  "liveness"
 #define NAME_READINESS "readiness"
 
@@ -35,7 +35,7 @@ static enum health health_of(const struct rpc_server *server, const char *name)
     return HEALTH_SERVICE_UNKNOWN;
 }
 
-/* The name asked for; false where the request cannot be read and the call has been failed. */
+/* The requested name; false if the request is unreadable and the call has been failed. */
 static bool health_read_name(struct rpc_call *call, const void *bytes, size_t size, char name[HEALTH_NAME_MAX])
 {
     struct rpc_wire wire = rpc_wire_over(bytes, size);

@@ -80,9 +80,9 @@ static bool decompress(grpc_compression_algorithm algorithm, grpc_slice packed, 
     return ok;
 }
 
-/* Memory of what came in counts in the resource quota, and when its last piece goes core may start to reclaim. 1.51
- * does that only where it has been entered properly, as by this call; from within grpc_slice_unref it crashes. So a
- * buffer outlives the slices that were taken from it. */
+/* Received bytes count in the resource quota, and releasing the last piece may start core's reclaim. Core 1.51 can do
+ * that only inside an API call such as this one; from within grpc_slice_unref it crashes. So a buffer outlives the
+ * slices that were taken from it. */
 static void inflate_let_go(struct rpc_incoming *incoming)
 {
     if (incoming->buffer)

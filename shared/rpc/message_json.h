@@ -1,5 +1,5 @@
-/* Any message as JSON and back, after its descriptor: fields by name where they are set, enums by name, a map of
- * strings as an object, and a field x_json as the value x. Reading the written JSON gives the same message again. */
+/* Any message as JSON and back, by its descriptor: set fields by name, enums by name, a map of strings as an object,
+ * and a field x_json as the value x. Reading the written JSON gives the same message again. */
 #ifndef RENGA_RPC_MESSAGE_JSON_H
 #define RENGA_RPC_MESSAGE_JSON_H
 

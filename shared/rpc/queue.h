@@ -1,8 +1,8 @@
 /* The completion queue of each loop. Private to shared/rpc.
  *
- * A queue has a thread that waits for it, polls core's sockets and comes into the loop with what it gets. What a batch
- * completes at once, from within its start, wakes no thread: it is taken out there and then, and deferred in the loop.
- * Nearly every message sent is of that kind, as a socket takes it at once. */
+ * A queue has a thread that waits for it, polls core's sockets and enters the loop with each event. A batch that
+ * completes during its start wakes no thread: its event is taken at once and deferred in the loop. Nearly every sent
+ * message completes so, because the socket takes it at once. */
 #ifndef RENGA_RPC_QUEUE_H
 #define RENGA_RPC_QUEUE_H
 
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is to come from a queue, zeroed but for `completed`, which runs in the queue's loop and never from within the
- * function that starts something. */
+/* An expected event of a queue, zeroed but for `completed`, which runs in the queue's loop and never from within the
+ * function that starts the batch. */
 struct rpc_tag {
     void (*completed)(struct rpc_tag *tag, bool ok);
     struct work work;
@@ -22,7 +22,7 @@ struct rpc_tag {
 
 grpc_completion_queue *rpc_queue(const struct loop *loop);
 
-/* From inside the loop, a batch of a call that is bound to its queue. What core refuses is an error of ours. */
+/* From inside the loop, a batch of a call that is bound to its queue. A batch that core refuses is a bug and fatal. */
 void rpc_batch_start(struct loop *loop, grpc_call *call, const grpc_op *ops, size_t count, struct rpc_tag *tag);
 
 /* Our monotonic nanoseconds in gRPC's terms, and back; TIME_NEVER is the infinite future. */

@@ -1,5 +1,5 @@
 /* Server reflection (https://github.com/grpc/grpc/blob/master/doc/server-reflection.md). Both versions have the same
- * messages, field by field; what they answer is made in reflection.c. */
+ * messages, field by field; reflection.c makes the answers. */
 #include "rpc/reflect.h"
 
 #include "rpc/reflection.h"

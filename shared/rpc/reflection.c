@@ -1,4 +1,4 @@
-/* The answer is composed twice: once into nothing, to learn its size, and once into the arena. */
+/* The answer is composed twice: once without output, for its size, and once into the arena. */
 #include "rpc/reflection.h"
 
 #include "base/text.h"
@@ -32,7 +32,7 @@ enum { ERROR_CODE = 1, ERROR_MESSAGE = 2 };
 #define SYMBOL_MAX 1024 /* bytes of a name that is asked for */
 
 struct question {
-    uint32_t kind;         /* REQUEST_*; 0: none that we know */
+    uint32_t kind;         /* REQUEST_*; 0: an unknown one */
     char name[SYMBOL_MAX]; /* of a file, a symbol or a message */
     int number;            /* of an extension */
     struct rpc_wire_field host;
@@ -46,7 +46,7 @@ struct answer {
     size_t service_count;
     const struct rpc_file **files; /* that are sent, the one that was asked for first */
     size_t file_count;
-    struct status error; /* OK: none */
+    struct status error; /* OK: no error */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static bool file_is_in(const struct answer *answer, const struct rpc_file *file)
     return false;
 }
 
-/* The file and what it imports, and what that imports. */
+/* The file and its imports, recursively. */
 static bool files_collect(struct answer *answer, const struct rpc_file *file, struct arena *arena)
 {
     answer->files = arena_alloc(arena, rpc_schema_file_count(answer->schema) * sizeof(const struct rpc_file *));

@@ -1,4 +1,4 @@
-/* Stubs whose calls leave through gRPC core.
+/* Stubs whose calls go through gRPC core.
  *
  * A unary call is a single batch. A stream has three kinds of batches: opened (metadata and request out, metadata in),
  * the status, and a batch per message. It is over when the status has arrived and no messages are left. */

@@ -1,6 +1,6 @@
-/* gRPC core in this process: started once, before the first server or remote channel, and stopped after the last.
- * Each loop gets a completion queue and a thread that waits on it and comes into the loop with each event.
- * In-process stubs need none of this. */
+/* gRPC core in this process: started once, before the first server or remote channel, and stopped after the last. Each
+ * loop gets a completion queue and a thread that waits on it and enters the loop with each event. In-process stubs do
+ * not need it. */
 #ifndef RENGA_RPC_RUNTIME_H
 #define RENGA_RPC_RUNTIME_H
 

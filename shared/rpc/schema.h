@@ -44,11 +44,11 @@ void rpc_schema_destroy(struct rpc_schema **schema);
 size_t rpc_schema_method_count(const struct rpc_schema *schema);
 const struct rpc_method *rpc_schema_method(const struct rpc_schema *schema, size_t id);
 
-/* The methods of a service in the order of the proto file; NULL where there is no such service. */
+/* The methods of a service in the order of the proto file; NULL for an unknown service. */
 const struct rpc_method *rpc_schema_service(const struct rpc_schema *schema, const char *service, size_t *count);
 
-/* The file with this name; the file in which a fully qualified symbol (service, method, message, field, enum, value,
- * oneof) stands; the file that declares extension `number` of `message`. NULL where there is none. */
+/* Three searches for a file: by name; by a fully qualified symbol in it (service, method, message, field, enum, value,
+ * oneof); by its declaration of extension `number` of `message`. NULL if there is no such file. */
 const struct rpc_file *rpc_schema_file(const struct rpc_schema *schema, const char *name);
 const struct rpc_file *rpc_schema_symbol(const struct rpc_schema *schema, const char *symbol);
 const struct rpc_file *rpc_schema_extension(const struct rpc_schema *schema, const char *message, int number);

@@ -109,7 +109,7 @@ static bool schema_load_number_read(struct load *load, const struct piece *piece
     return true;
 }
 
-/* A name below `scope`, or `scope` itself where the piece has none (a file without package). */
+/* A name below `scope`, or `scope` itself if the piece has no name (a file without package). */
 static const char *name_read(struct load *load, const struct piece *piece, uint32_t number, const char *scope)
 {
     struct rpc_wire_field field;
@@ -191,7 +191,7 @@ static bool method_load(struct load *load, const struct piece *piece, const char
 
 static bool piece_load(struct load *load, const struct piece *piece);
 
-/* Loads what stands within a piece, in the scope of `name`. */
+/* Loads the definitions inside a piece, in the scope of `name`. */
 static bool inner_load(struct load *load, const struct piece *piece, const char *name)
 {
     struct rpc_wire wire = rpc_wire_over(piece->bytes, piece->size);
@@ -272,7 +272,7 @@ static bool file_load(struct load *load, const uint8_t *bytes, size_t size)
     return package && imports_load(load, file, &piece) && inner_load(load, &piece, package);
 }
 
-/* ---- What only the whole tells ---------------------------------------------------------------------------------- */
+/* ---- Checks across files ---------------------------------------------------------------------------------------- */
 
 static bool symbols_check(struct load *load)
 {

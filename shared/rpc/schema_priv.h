@@ -1,4 +1,4 @@
-/* What a schema is made of, for the two files that make and read it. */
+/* The structures of a schema, shared by the loader and the reader. */
 #ifndef RENGA_RPC_SCHEMA_PRIV_H
 #define RENGA_RPC_SCHEMA_PRIV_H
 

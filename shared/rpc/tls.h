@@ -11,11 +11,11 @@
 struct rpc_tls {
     const char *certificate; /* our chain, leaf first; a client without mTLS may leave it NULL */
     const char *key;         /* of the leaf */
-    const char *authorities; /* whom to trust; NULL on a client: the system's */
-    bool client_certificate; /* a server asks for one and refuses whoever has none that `authorities` signed */
+    const char *authorities; /* the trusted authorities; NULL on a client: the system's */
+    bool client_certificate; /* a server requires a certificate signed by one of `authorities` */
 };
 
-/* Reads the files once and tells what is wrong with them: the path and the reason. */
+/* Reads the files once; the error gives the path and the reason. */
 bool rpc_tls_check(const struct rpc_tls *tls, struct status *st);
 
 #endif

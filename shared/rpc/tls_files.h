@@ -1,5 +1,5 @@
-/* The PEM files of a `struct rpc_tls`: read, understood, and read again when they have changed. What does not hold
- * together (half written, a key of another certificate) is never taken: the old content stays until better comes. */
+/* The PEM files of a `struct rpc_tls`: read, parsed, and read again when they have changed. Inconsistent content (half
+ * written, a key of another certificate) is never used: the old content stays until the new one is valid. */
 #ifndef RENGA_RPC_TLS_FILES_H
 #define RENGA_RPC_TLS_FILES_H
 
@@ -10,17 +10,17 @@
 
 struct rpc_tls_files;
 
-/* NUL-terminated PEM; NULL where the file is not part of the configuration. */
+/* NUL-terminated PEM; NULL if the file is not configured. */
 struct rpc_tls_pem {
     char *certificate, *key, *authorities;
 };
 
-/* Copies the paths. The error names the path and what is wrong with it. */
+/* Copies the paths. The error gives the path and the reason. */
 struct rpc_tls_files *rpc_tls_files_open(const struct rpc_tls *tls, struct status *st);
 void rpc_tls_files_close(struct rpc_tls_files **files);
 
-/* Looks whether a file has changed (a stat each where none has) and returns true where new content was taken; both
- * that and content that could not be taken are logged, once. */
+/* Checks with a stat each whether a file has changed; returns true if new content was loaded. New and invalid content
+ * are each logged once. */
 bool rpc_tls_files_refresh(struct rpc_tls_files *files);
 
 /* Valid until the next refresh. */

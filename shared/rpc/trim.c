@@ -12,7 +12,7 @@
 
 static struct timer look;
 static struct loop *looker;
-static size_t spare_kept; /* what the last trim could not give back, code and stacks included */
+static size_t spare_kept; /* bytes that the last trim could not return, code and stacks included */
 
 static size_t resident_size(void)
 {

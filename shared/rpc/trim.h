@@ -4,8 +4,8 @@
 
 #include "loop/loop.h"
 
-/* Looks every two seconds, in `loop`, how much glibc keeps that nobody uses: its arenas, one for each thread of gRPC's,
- * give back only what lies at their end, and hundreds of megabytes stayed. Not from inside a loop. */
+/* Checks every two seconds, in `loop`, how much unused memory glibc keeps. Its arenas, one for each thread of gRPC,
+ * return only memory at their end; without trimming, hundreds of megabytes stayed. Not from inside a loop. */
 void rpc_trim_start(struct loop *loop);
 void rpc_trim_stop(void);
 

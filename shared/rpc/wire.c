@@ -1,6 +1,6 @@
-/* Reading is a walk with two ends; checking is that walk with the descriptor beside it, one frame for each message
- * that is open. A frame remembers only where it began: which element of a list was wrong is counted again from there
- * when there is something to complain about, and never otherwise. */
+/* Reading is a walk with two ends. Checking is that walk with the descriptor beside it, one frame for each open
+ * message. A frame remembers only its beginning: the index of a wrong list element is counted from there, and only for
+ * an error. */
 #include "rpc/wire.h"
 
 #include "base/text.h"
@@ -110,7 +110,7 @@ struct frame {
     const struct frame *outer;
     const ProtobufCMessageDescriptor *type;
     const uint8_t *start;
-    struct rpc_wire wire;                  /* where its reading has come to */
+    struct rpc_wire wire;                  /* the reader's position */
     const ProtobufCFieldDescriptor *field; /* that is being looked at; NULL between fields */
 };
 
@@ -170,7 +170,7 @@ static void wire_frame_path(const struct frame *inner, char path[STATUS_FIELD_MA
     }
 }
 
-/* Complains about what `frame` is looking at. */
+/* Reports an error at the present field of `frame`. */
 __attribute__((format(printf, 4, 5), cold, noinline)) static bool
 complain(struct check *check, const struct frame *frame, enum status_code code, const char *format, ...)
 {

@@ -2,7 +2,7 @@
  * reader that goes from field to field, and a check of a whole message before protobuf-c unpacks it.
  *
  * protobuf-c recurses as deep as the bytes say, takes any bytes for a string, ends it at the first NUL, and allocates
- * for every empty sub-message. What has passed rpc_wire_check does none of that harm. */
+ * for every empty sub-message. Bytes that pass rpc_wire_check cannot do that harm. */
 #ifndef RENGA_RPC_WIRE_H
 #define RENGA_RPC_WIRE_H
 
@@ -23,7 +23,7 @@ enum rpc_wire_type {
 /* A place in a message. Start with the two ends of the message and no error. */
 struct rpc_wire {
     const uint8_t *next, *end;
-    const char *error; /* why reading stopped before the end; NULL where it did not */
+    const char *error; /* the reason for stopping before the end; NULL: no error */
 };
 
 struct rpc_wire_field {
@@ -40,8 +40,8 @@ static inline struct rpc_wire rpc_wire_over(const void *bytes, size_t size)
     return (struct rpc_wire){.next = start, .end = start + size};
 }
 
-/* The next field; false at the end of the message and where it is malformed (then `error` says how). Groups are
- * malformed to us: nothing speaks them since proto2. */
+/* The next field; false at the end of the message and at malformed bytes (then `error` gives the reason). Groups count
+ * as malformed: they were dropped after proto2. */
 bool rpc_wire_next(struct rpc_wire *wire, struct rpc_wire_field *field);
 
 /* Bounds of one message. Every field that occurs costs protobuf-c 32 bytes of notes and mostly an allocation. */
@@ -59,8 +59,8 @@ struct rpc_wire_limits {
     ((struct rpc_wire_limits){                                                                                         \
         .depth = RPC_WIRE_DEPTH_MAX, .fields = RPC_WIRE_FIELDS_MAX, .elements = RPC_WIRE_ELEMENTS_MAX})
 
-/* True where the bytes are a well-formed message of the type, within the limits, and all its strings are UTF-8 without
- * NUL. INVALID_ARGUMENT or RESOURCE_EXHAUSTED otherwise, with the path of what is wrong in `st->field`
+/* True if the bytes are a well-formed message of the type, within the limits, and all its strings are UTF-8 without
+ * NUL. INVALID_ARGUMENT or RESOURCE_EXHAUSTED otherwise, with the path of the error in `st->field`
  * ("messages[2].role"). protobuf-c then unpacks it unless memory runs out. */
 bool rpc_wire_check(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
                     const struct rpc_wire_limits *limits, struct status *st);

@@ -1,5 +1,5 @@
-/* Writes protobuf messages by hand, from the end to the beginning: what stands last is written first, so that the
- * length of a sub-message is known when its header is written.
+/* Writes protobuf messages by hand, from the end to the beginning: the last field is written first, so that the length
+ * of a sub-message is known when its header is written.
  *
  *      size_t end = writer.used;
  *      rpc_wire_put_text(&writer, 2, description);
@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed but for buffer and size. With `buffer` NULL nothing is written and `used` says how much room it takes. */
+/* Zeroed but for buffer and size. With `buffer` NULL the writer only counts: `used` is the required size. */
 struct rpc_wire_writer {
     uint8_t *buffer;
     size_t size;
     size_t used;
-    bool full; /* it did not fit; what is there is of no use */
+    bool full; /* it did not fit; the content is unusable */
 };
 
-/* Where the message begins; `used` bytes long. */
+/* The first byte of the message, which is `used` bytes long. */
 static inline const uint8_t *rpc_wire_written(const struct rpc_wire_writer *writer)
 {
     return writer->buffer + writer->size - writer->used;

@@ -1,4 +1,4 @@
-/* What a loop has at hand before it commits: operations in the batch's own arena. */
+/* A loop's view of a batch before its commit: operations in the batch's own arena. */
 #include "store/store_priv.h"
 
 #include <stdio.h>

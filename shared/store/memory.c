@@ -1,5 +1,5 @@
-/* "memory:", for tests and for what may be lost. A transaction is prepared (expectations, memory) batch by batch and
- * carried out where nothing can fail any more. */
+/* "memory:", for tests and for data that may be lost. A transaction is prepared (expectations, memory) batch by batch,
+ * and applied when it cannot fail any more. */
 #include "store/ordered.h"
 #include "store/store_priv.h"
 
@@ -98,7 +98,7 @@ static void memory_carry_out(struct ordered *map, const struct store_batch *batc
     }
 }
 
-/* Nothing is lost with the others where one batch has no memory: there is no disk whose transaction it would end. */
+/* A batch without memory fails alone: there is no disk transaction that would end for all. */
 static bool memory_write(void *engine, struct store_batch *batches, struct status *st)
 {
     struct memory *memory = engine;

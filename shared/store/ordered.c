@@ -20,7 +20,7 @@ void ordered_fini(struct ordered *map)
     *map = (struct ordered){0};
 }
 
-/* xorshift64: the dice belong to the map, so that a thread without luck of its own costs nothing. */
+/* xorshift64: the random state belongs to the map, so that no thread needs its own. */
 static unsigned roll_levels(struct ordered *map)
 {
     map->dice ^= map->dice << 13;
@@ -54,7 +54,7 @@ struct ordered_node *ordered_node_create(struct ordered *map, struct store_bytes
 
 /* ---- finding ----------------------------------------------------------------------------------------------------- */
 
-/* Where the pointer to the first node with `key` or greater stands, on each level; returns that node. */
+/* The address of the pointer to the first node with `key` or greater, on each level; returns that node. */
 static struct ordered_node *find_links(struct ordered *map, struct store_bytes key, struct ordered_node ***links)
 {
     struct ordered_node **next = map->first;

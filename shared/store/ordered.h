@@ -1,5 +1,5 @@
-/* An ordered map in memory: a skip list whose lowest level goes both ways. Nodes are made before they are put in, so
- * that a change of many cannot fail halfway. One writer, or many readers; the owner sees to that. */
+/* An ordered map in memory: a skip list whose lowest level is doubly linked. Nodes are made before they are inserted,
+ * so that a change of many cannot fail halfway. One writer or many readers; the owner ensures that. */
 #ifndef RENGA_STORE_ORDERED_H
 #define RENGA_STORE_ORDERED_H
 
@@ -23,7 +23,7 @@ struct ordered {
 void ordered_init(struct ordered *map);
 void ordered_fini(struct ordered *map);
 
-/* With copies of both; NULL where memory is out. Belongs to the caller until it is put in. */
+/* With copies of both; NULL when memory runs out. Belongs to the caller until it is inserted. */
 struct ordered_node *ordered_node_create(struct ordered *map, struct store_bytes key, struct store_bytes value);
 
 /* Takes the place of a node with its key. */
@@ -33,9 +33,9 @@ void ordered_delete_range(struct ordered *map, struct store_bytes from, struct s
 void ordered_delete(struct ordered *map, struct store_bytes key);
 
 struct ordered_node *ordered_find(const struct ordered *map, struct store_bytes key); /* or NULL */
-/* The first node whose key is `key` or greater, or NULL. */
+/* The first node with `key` or greater, or NULL. */
 struct ordered_node *ordered_from(const struct ordered *map, struct store_bytes key);
-/* The last node whose key is less than `key` (of no bytes: the last of all), or NULL. */
+/* The last node with a key less than `key` (of no bytes: the last of all), or NULL. */
 struct ordered_node *ordered_before(const struct ordered *map, struct store_bytes key);
 
 #endif

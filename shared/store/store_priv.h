@@ -65,7 +65,7 @@ struct store {
     const struct store_kind *kind;
     void *engine;
 
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t batches_came, scans_came, settled;
     struct store_batch *first_batch, *last_batch;
     struct store_scan *first_scan, *last_scan;

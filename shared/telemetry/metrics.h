@@ -2,7 +2,7 @@
  *
  * A metric is a const row. A series is one combination of its label values; it is looked up once and then known by a
  * number, its first cell. Each loop has cells of its own and is their only writer, so counting costs a load and a store
- * and nothing is shared between loops; a scrape adds up over the loops.
+ * without contention; a scrape sums the loops.
  *
  *      static const struct metric tokens = {.name = "renga_tokens_total", .help = "Tokens by model and direction.",
  *                                           .kind = METRIC_COUNTER, .labels = {"model", "direction"}};
@@ -38,7 +38,7 @@ struct metric {
     const int64_t *bounds;                     /* of a histogram's buckets, rising; without the infinite one */
     size_t bound_count;
     double scale;        /* shown = cell × scale; 0: 1 */
-    unsigned series_max; /* what comes beyond goes into one series whose label values are all "other"; 0: the default */
+    unsigned series_max; /* further series are counted in one whose label values are all "other"; 0: the default */
 };
 
 struct metric_family;
@@ -100,7 +100,7 @@ static inline void metrics_observe(const struct metrics *metrics, unsigned loop,
 
 /* ---- being read -------------------------------------------------------------------------------------------------- */
 
-/* What is known only when it is asked for: `collect` runs within each scrape, in the scraper's thread, and calls
+/* For values that are computed on demand: `collect` runs within each scrape, in the scraper's thread, and calls
  * metrics_show. `release` (may be NULL) runs on `data` when the metrics are destroyed. */
 void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
                      void (*release)(void *data), void *data);
@@ -115,7 +115,7 @@ void metrics_show_more(struct buffer *out, const struct metric *metric, const ch
 /* Any thread. Text exposition format 0.0.4. */
 void metrics_write(struct metrics *metrics, struct buffer *out);
 
-/* The sum over all loops; for tests, and for what is decided by a count. */
+/* The sum over all loops; for tests, and for decisions by a count. */
 int64_t metrics_value(const struct metrics *metrics, uint32_t series);
 
 #endif

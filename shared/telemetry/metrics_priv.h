@@ -1,4 +1,4 @@
-/* What metrics.c and metrics_text.c share. */
+/* The private interface of metrics.c and metrics_text.c. */
 #ifndef RENGA_TELEMETRY_METRICS_PRIV_H
 #define RENGA_TELEMETRY_METRICS_PRIV_H
 
@@ -19,7 +19,7 @@ struct metric_family {
     struct metric_family *next;
     const struct metric *metric;
     size_t label_count;
-    struct metric_series *first, *last; /* the first is "other", where there are labels */
+    struct metric_series *first, *last; /* the first is "other" if there are labels */
     struct metric_series **table;
     size_t table_size, count;
 };

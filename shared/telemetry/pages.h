@@ -7,7 +7,7 @@
 
 struct pages {
     struct metrics *metrics;
-    /* NULL where the process is ready; else why it is not ("starting", "draining"). Runs in the server's loop. */
+    /* NULL if the process is ready, else the reason ("starting", "draining"). Runs in the server's loop. */
     const char *(*not_ready)(void *data);
     void *data;
 };

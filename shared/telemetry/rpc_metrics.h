@@ -1,5 +1,5 @@
-/* What the runtime's calls look like from outside: counts, durations, bytes, calls in flight, and a span for each call
- * whose trace is recorded. The names are those of go-grpc-prometheus, which the usual dashboards know.
+/* Metrics of the runtime's calls: counts, durations, bytes, calls in flight, and a span for each call whose trace is
+ * recorded. The names are those of go-grpc-prometheus, which the usual dashboards know.
  *
  *      grpc_{server,client}_started_total         service, method
  *      grpc_{server,client}_handled_total         service, method, code

@@ -35,7 +35,7 @@ void aligned_read(struct claim text, struct aligned_text *out);
 
 /* How a sentence differs from a sentence of its source. */
 enum aligned_result {
-    ALIGNED_APART, /* too different: each word may mean something else */
+    ALIGNED_APART, /* too different: no word can be compared */
     ALIGNED_SAME,  /* nearly the same, and no word stands in place of another */
     ALIGNED_OTHER, /* nearly the same, but `word` stands in place of another */
 };

@@ -1,9 +1,9 @@
-/* Reads what a question asks for: the type of the answer, the attribute and the thing that it is about. It also rates
- * whether a sentence offers something of that type.
+/* Reads the expectation of a question: the type of the answer, the attribute and the subject. It also rates whether a
+ * sentence offers an answer of that type.
  *
  * Questions may be Japanese, English, Chinese, German, Korean, French or Spanish; they are recognised by their question
- * words. Of a question with several sentences, the last one that asks for something counts. All work is linear in the
- * text, without allocation. Texts are borrowed for the call; offsets are bytes of the question. */
+ * words. In a question with several sentences, the last one that asks counts. All work is linear in the text, without
+ * allocation. Texts are borrowed for the call; offsets are bytes of the question. */
 #ifndef RENGA_WORDS_ASKED_H
 #define RENGA_WORDS_ASKED_H
 
@@ -60,21 +60,21 @@ enum asked_unit {
 struct asked {
     enum asked_type type;
     enum asked_unit unit;
-    struct span focus;   /* the attribute or class: "capital" in "What is the capital of Japan?", 気団 in 何気団 */
-    struct span subject; /* the thing: "Japan" there, オランダ in オランダの首都はどこですか */
+    struct span focus;   /* the attribute or class: "capital" in "the capital of Japan", 気団 in 何気団 */
+    struct span subject; /* the subject: "Japan" there, オランダ in オランダの首都はどこですか */
     struct span counter; /* the word that is counted: 台 in 何台, "yards" in "how many yards" */
     struct span words[ASKED_WORDS_MAX]; /* question words, which are no content; in text order */
     size_t word_count;
     char language[3]; /* "ja", "en", "zh", "de", "ko", "fr", "es" */
 };
 
-/* Reads a question; of a long one, the last 1,024 bytes. False if the text does not ask for anything:
- * *asked is then ASKED_ANYTHING and has no spans. */
+/* Reads a question; of a long one, the last 1,024 bytes. False if the text is not a question: *asked is then
+ * ASKED_ANYTHING and has no spans. */
 bool asked_read(const char *question, size_t length, struct asked *asked);
 
-/* 0 to 1: how well a sentence offers something of the asked type that the question itself does not have. An example is
- * a number with a fitting unit, a date, or a new name. `question` is the text that `asked` was read from. Of the
- * sentence, SENTENCE_MAX bytes count. For ASKED_ANYTHING, the result is 0.5. */
+/* 0 to 1: how well a sentence offers an answer of the asked type that is not in the question. An example is a number
+ * with a fitting unit, a date, or a new name. `question` is the text that `asked` was read from. Of the sentence,
+ * SENTENCE_MAX bytes count. For ASKED_ANYTHING, the result is 0.5. */
 double asked_fits(const struct asked *asked, const char *question, size_t question_length, const char *sentence,
                   size_t length);
 

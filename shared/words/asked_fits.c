@@ -1,4 +1,4 @@
-/* Rates a sentence: whether it offers something of the asked type that the question does not have. */
+/* Rates a sentence: whether it offers an answer of the asked type that is not in the question. */
 #include "words/asked_fits_priv.h"
 #include "words/stem.h"
 #include "words/words.h"

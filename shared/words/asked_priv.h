@@ -60,7 +60,7 @@ struct span asked_span(const struct asked_letters *letters, struct asked_part pa
 
 void asked_add_word(struct asked *asked, const struct asked_letters *letters, struct asked_part part);
 
-/* The readers of a sentence, each in its language. False if it does not ask for anything. */
+/* The readers of a sentence, one for each language. False if it is not a question. */
 bool asked_read_ja(const struct asked_letters *letters, struct asked_part sentence, struct asked *asked);
 bool asked_read_en(const struct asked_letters *letters, struct asked_part sentence, struct asked *asked);
 

@@ -171,7 +171,7 @@ static struct claim claim_past_mark(struct claim sentence)
     return (struct claim){sentence.text + at, sentence.length - at};
 }
 
-/* What a text has of a number: nothing, its value with another unit, or both. */
+/* A text's match of a number: no match, its value with another unit, or both. */
 enum claim_has { CLAIM_LACKS, CLAIM_HAS_VALUE, CLAIM_HAS_NUMBER };
 
 static enum claim_has claim_has_figure(const struct figures *where, const struct figure *said)

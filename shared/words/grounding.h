@@ -15,11 +15,11 @@
 
 struct grounding {
     size_t sentences, found;  /* of the answer; how many of them stand in the sources */
-    struct span other;        /* of the answer: the first words that its source does not have; length 0: none */
-    bool echoes;              /* the answer says nothing that the question does not say */
+    struct span other;        /* of the answer: the first words that its source does not have; length 0: all found */
+    bool echoes;              /* the answer adds no word to the question */
     double score;             /* 0 to 1: how well the places in which the answer stands fit the question */
     struct coverage coverage; /* of the question, by these places */
-    bool completed; /* most sentences stand in the sources, none has other words, and they answer the question */
+    bool completed; /* most sentences are in the sources, no sentence has other words, and they answer the question */
 };
 
 /* False if the arena is out of memory. */

@@ -1,5 +1,5 @@
-/* "The capital of India." says nothing about "What is the capital of India?". A sentence adds something if its source
- * has words of it that the question has not. */
+/* "The capital of India." only repeats "What is the capital of India?". A sentence adds information if its source has
+ * words of it that the question has not. */
 #include "words/grounding_priv.h"
 
 #include <string.h>

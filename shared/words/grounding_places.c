@@ -1,4 +1,4 @@
-/* Where an answer stands in the sources, and how well that place answers the question. */
+/* Finds the place of an answer in the sources, and rates how well that place answers the question. */
 #include "words/grounding_priv.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ bool grounding_open(const struct evidence *evidence, struct claim question, stru
     return true;
 }
 
-/* The units of the rarest strong term of the sentence; NULL: it has none. */
+/* The units of the rarest strong term of the sentence; NULL: it has no strong term. */
 static const struct term_entry *grounding_rarest(const struct evidence *evidence, struct claim sentence)
 {
     struct query query;

@@ -7,11 +7,11 @@
 #include "words/grounding.h"
 #include "words/selection.h"
 
-/* What is kept between the sentences of an answer. */
+/* The state between the sentences of an answer. */
 struct grounding_work {
     const struct evidence *evidence;
     struct claim question;
-    struct selection *selection; /* the best sentences as answers, and what is asked */
+    struct selection *selection; /* the best sentences as answers, and the reading of the question */
     struct aligned_text asked;   /* the words of the question */
     double *units, *passages;    /* the share of the question that each has */
     double best;                 /* the score of the best unit */
@@ -26,7 +26,7 @@ bool grounding_open(const struct evidence *evidence, struct claim question, stru
 struct grounded {
     bool found, other;
     struct span word; /* of the sentence, if `other` */
-    uint32_t unit;    /* where it stands; NO_TERM: nowhere */
+    uint32_t unit;    /* its place in the sources; NO_TERM: not found */
 };
 
 /* grounding_sentence.c: compares a sentence with its nearest sources. */
@@ -45,7 +45,7 @@ uint32_t grounding_unit_at(const struct evidence *evidence, size_t passage, size
 struct claim grounding_text(const struct evidence *evidence, uint32_t unit);
 struct claim grounding_heading(const struct evidence *evidence, size_t passage);
 
-/* grounding_echo.c: whether a sentence says something that the question does not say, and that its unit has. */
+/* grounding_echo.c: whether a sentence adds a word to the question that its unit has. */
 bool grounding_adds(const struct grounding_work *work, struct claim sentence, uint32_t unit);
 
 #endif

@@ -12,7 +12,7 @@
 #define ASKS     2  /* weight of a word that asks; of others 1 */
 #define ENOUGH   2  /* weight of words that tell a language without a letter of its own */
 
-/* What a text has of each language. */
+/* The signs of each language in a text. */
 struct language_signs {
     size_t han, kana, hangul, chinese, words;
     size_t weights[LANGUAGES];
@@ -24,7 +24,7 @@ static const char *const tags[LANGUAGES] = {
     [LANGUAGE_DE] = "de", [LANGUAGE_FR] = "fr", [LANGUAGE_ES] = "es",
 };
 
-/* In the normal form, where they are small. */
+/* In the normal form, if they are small letters. */
 static const char *const own_letters[LANGUAGES] = {
     [LANGUAGE_DE] = "äöü",
     [LANGUAGE_FR] = "çèêàùâîôûëïœ",

@@ -1,4 +1,4 @@
-/* What languages.c and its lists share. */
+/* The private interface of languages.c and its lists. */
 #ifndef RENGA_WORDS_LANGUAGES_PRIV_H
 #define RENGA_WORDS_LANGUAGES_PRIV_H
 

@@ -198,7 +198,7 @@ static void selection_insert(struct selection *selection, const struct selected 
     selection->list[at] = *selected;
 }
 
-/* The best units by what all units are read for. */
+/* The best units by the measure that all units are read for. */
 struct pool {
     uint32_t units[SELECTED_MAX];
     double scores[SELECTED_MAX];

@@ -74,13 +74,13 @@ struct selection {
     struct selected list[SELECTED_MAX]; /* the best first */
     size_t count;
     double covers[SELECTION_COVERS];
-    struct asked asked; /* what the question asks for */
+    struct asked asked; /* the reading of the question */
 };
 
 /* False if the arena is out of memory. A question without a term of the evidence selects nothing. */
 bool selection_rank(const struct evidence *evidence, const char *question, size_t length, struct selection *selection);
 
-/* Which sentences are given. `lists`: the question asks for several things or for steps, so a list is given whole. */
+/* The selected sentences. `lists`: the question asks for several answers or for steps, so a list is given whole. */
 struct selection_terms {
     size_t sentences_max; /* lists count as one sentence */
     size_t bytes_max;
@@ -91,8 +91,9 @@ struct selection_terms {
 struct picked {
     size_t passage;
     struct span span;
-    bool item;           /* of a list */
-    struct span heading; /* the part of the passage's heading that names the subject of the sentence; empty: none */
+    bool item; /* of a list */
+    struct span
+        heading; /* the part of the passage's heading that names the subject of the sentence; empty: no such part */
 };
 #define PICKED_MAX 16
 

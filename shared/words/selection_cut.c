@@ -65,7 +65,7 @@ static bool leads_in(const struct evidence *evidence, uint32_t unit)
     return false;
 }
 
-/* ---- what is given ----------------------------------------------------------------------------------------------- */
+/* ---- the selected text ------------------------------------------------------------------------------------------- */
 
 static size_t selection_cut_size_of(const struct evidence *evidence, uint32_t unit)
 {

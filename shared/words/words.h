@@ -92,7 +92,7 @@ bool terms_next(struct term_reader *reader, struct term *term);
  * to the caller and is 0 at first. */
 double term_share(const struct term *term, size_t *katakana_end);
 
-/* Whether a text has anything beside function words, particles and question words. */
+/* True if a text has more than function words, particles and question words. */
 bool words_has_content(const char *text, size_t length);
 
 /* Whether a word in its normal form, unstemmed, is an English function word. */

@@ -18,7 +18,7 @@
 #define REQUEST_MAX  ((size_t)STORE_BATCH_MAX * 3) /* bytes: small rows cost more than themselves */
 #define REPLY_MAX    ((size_t)STORE_SCAN_BYTES_MAX + 2 * STORE_VALUE_MAX)
 #define LIST_MAX     (2 * STORE_SCAN_ROWS_MAX + 16)
-#define SETTING_SIZE 64 /* bytes of what is asked with CONFIG GET */
+#define SETTING_SIZE 64 /* bytes of a value of CONFIG GET */
 
 void redis_connection_init(struct redis_connection *connection, const struct redis_settings *settings,
                            atomic_llong *found_ns, const char *purpose)
@@ -117,7 +117,7 @@ static bool is_primary(struct redis_connection *connection, int64_t deadline_ns,
                            connection_place_of(connection));
 }
 
-/* "" where it is not told. */
+/* "" if the server does not tell it. */
 static bool read_setting(struct redis_connection *connection, const char *name, char value[SETTING_SIZE],
                          int64_t deadline_ns, struct status *st)
 {
@@ -140,7 +140,7 @@ static const struct {
     {"maxmemory-policy", "noeviction", "it throws rows away when its memory is full", false},
 };
 
-/* A user who may not read the settings is no better off than one who reads that they are weak. */
+/* A user without permission to read the settings is treated as one with weak settings. */
 static bool keeps_promise(struct redis_connection *connection, size_t which, bool *weak, int64_t deadline_ns,
                           struct status *st)
 {
@@ -269,7 +269,7 @@ int64_t redis_connection_deadline(struct redis_connection *connection)
     return deadline_ns > least_ns ? deadline_ns : least_ns;
 }
 
-/* What is gone for long is not waited for by those who come now. */
+/* New requests do not wait for a connection that has been lost for long. */
 static bool waits_for(const struct redis_connection *connection, int64_t deadline_ns)
 {
     int64_t now_ns = clock_now_ns();

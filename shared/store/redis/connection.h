@@ -5,8 +5,8 @@
  *        ^                                                                                        |
  *        '------- redis_connection_lost: silent, closed, refused; the backoff between doubles -------'
  *
- * One that is gone is waited for until the timeout, from the time on when it was lost; after that whoever
- * comes is told at once, and it is tried again after each backoff. */
+ * Requests wait for a lost connection until the timeout, counted from the loss. After that each request fails at once,
+ * and the connection is tried again after each backoff. */
 #ifndef RENGA_STORE_REDIS_CONNECTION_H
 #define RENGA_STORE_REDIS_CONNECTION_H
 
@@ -28,7 +28,7 @@ struct redis_connection {
     struct redis_link *link; /* NULL: gone */
     char scripts[REDIS_SCRIPTS][REDIS_SHA_MAX];
     int64_t checked_ns; /* when its settings were checked */
-    bool weak;          /* and what was found; only where durability=weak allows it */
+    bool weak;          /* and the server's settings are weak; only with durability=weak */
 
     bool verified;                                      /* it has answered since it was made */
     int64_t lost_ns, tried_ns, next_try_ns, backoff_ms; /* 0: not lost */
@@ -41,7 +41,7 @@ void redis_connection_init(struct redis_connection *connection, const struct red
                            atomic_llong *found_ns, const char *purpose);
 void redis_connection_fini(struct redis_connection *connection);
 
-/* When whoever comes now is to be told that it does not work. What another connection found is looked for anew. */
+/* The time at which a new request fails. Forgets the findings of another connection. */
 int64_t redis_connection_deadline(struct redis_connection *connection);
 
 /* It works, if need be once more; its settings were checked within REDIS_CHECK_EVERY_MS. */
@@ -52,7 +52,8 @@ bool redis_connection_ready(struct redis_connection *connection, int64_t deadlin
 struct buffer *redis_connection_script(struct redis_connection *connection, enum redis_script script, size_t arguments);
 void redis_connection_argument(struct redis_connection *connection, const char *text);
 
-/* Sends what was appended; the reply to the first of it. NULL: the connection is lost, and why is in `st`. */
+/* Sends the appended commands and returns the reply to the first. NULL: the connection is lost, and `st` gives the
+ * reason. */
 struct redis_reply *redis_connection_ask(struct redis_connection *connection, int64_t deadline_ns, struct status *st);
 /* The reply to the next. */
 struct redis_reply *redis_connection_next(struct redis_connection *connection, int64_t deadline_ns, struct status *st);

@@ -1,5 +1,4 @@
-/* What an error of Redis means for a store: its status with what would mend it, and whether it is worth trying again.
- */
+/* Classifies an error of Redis for a store: its status with the remedy, and whether to retry. */
 #ifndef RENGA_STORE_REDIS_ERRORS_H
 #define RENGA_STORE_REDIS_ERRORS_H
 
@@ -7,14 +6,14 @@
 #include "redis/replies.h"
 
 enum redis_error {
-    REDIS_FINAL,    /* nothing was changed, and trying again would not help now */
+    REDIS_FINAL,    /* no change was made, and a retry would not help now */
     REDIS_LATER,    /* not now: over another connection, a little later */
     REDIS_NOSCRIPT, /* the scripts have to be loaded again */
-    REDIS_LOST,     /* what was acknowledged is not there any more */
+    REDIS_LOST,     /* acknowledged data is missing */
 };
 
-/* Fills the status. Of the text of `reply` only its first word is told, and that only where it looks like one of
- * Redis's own. */
+/* Fills the status. Of the text of `reply` only the first word is quoted, and only if it looks like one of Redis's
+ * own. */
 enum redis_error redis_error_read(const struct redis_reply *reply, const char *place, struct status *st);
 
 #endif

@@ -12,9 +12,9 @@
 #define GROUP_ARGUMENTS_MAX 8192
 #define GROUP_BYTES_MAX     ((size_t)1 << 20)
 
-/* ---- what goes in ------------------------------------------------------------------------------------------------ */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-/* The letter and what follows it. */
+/* The letter and its arguments. */
 static size_t group_arguments_of(const struct store_operation *operation)
 {
     bool alone = operation->verb == STORE_DELETE || (operation->verb == STORE_EXPECT && operation->value.bytes == NULL);
@@ -106,7 +106,7 @@ static void append_batch(struct buffer *out, const struct store_batch *batch)
     char count[24];
     int size = snprintf(count, sizeof count, "%zu", arguments_of_batch(batch));
     redis_command_part(out, count, (size_t)size);
-    for (int others = 0; others < 2; others++) /* what is expected is about the time before: it stands first */
+    for (int others = 0; others < 2; others++) /* expectations concern the state before the group: they come first */
         for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
             if ((operation->verb != STORE_EXPECT) == others)
                 append_operation(out, operation);

@@ -19,13 +19,13 @@ struct redis_group redis_group_take(struct store_batch *first);
 /* The first one alone. */
 struct redis_group redis_group_take_one(struct store_batch *first);
 
-#define REDIS_GROUP_ARGUMENTS_MAX 1000000 /* what every Redis reads */
+#define REDIS_GROUP_ARGUMENTS_MAX 1000000 /* a number that every Redis accepts */
 
 /* Appends the command; `number` is its own, the one before it is one less. */
 void redis_group_append(const struct redis_group *group, struct redis_connection *connection, const char *writer,
                         uint64_t number);
 
-/* Gives ABORTED to those that the answer names. False where it is none of ours. */
+/* Sets ABORTED on the batches that the answer names. False if the answer is not one of ours. */
 bool redis_group_answered(const struct redis_group *group, const struct redis_reply *answer);
 
 /* "from" and "to" as Redis compares them, two parts of a command. */

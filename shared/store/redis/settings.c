@@ -13,7 +13,7 @@
 #define UNAVAILABLE_MS_MAX 60000
 #define REPLICAS_MAX       16
 
-/* What stands behind the '?', one row a word. `value` is of the URL and ends with a NUL. */
+/* The parameters after the '?', one row a word. `value` is of the URL and ends with a NUL. */
 struct parameter {
     const char *name, *right; /* how a right one looks */
     bool (*read)(struct redis_settings *settings, const char *value);

@@ -1,4 +1,4 @@
-/* What the URL of a store on Redis says: where it is, what its keys are called, what is promised, how long is waited.
+/* The settings in the URL of a store on Redis: place, key prefix, durability, timeout.
  *
  *      redis://[[user]:password@]host[:port][/db][?…]      rediss://… with TLS      unix:/path[?…]
  *
@@ -25,11 +25,11 @@ struct redis_settings {
     bool weak;
     int replicas;
     int64_t unavailable_ms;
-    char authorities[PATH_MAX], certificate[PATH_MAX], key[PATH_MAX]; /* "": none */
+    char authorities[PATH_MAX], certificate[PATH_MAX], key[PATH_MAX]; /* "": not given */
 };
 
-/* INVALID_ARGUMENT names what is not right and never quotes the URL; FAILED_PRECONDITION where the password's file
- * cannot be read. */
+/* The text of INVALID_ARGUMENT names the wrong part and never quotes the URL; FAILED_PRECONDITION for an unreadable
+ * password file. */
 bool redis_settings_read(struct redis_settings *settings, const char *url, struct status *st);
 /* Leaves no password in memory. */
 void redis_settings_fini(struct redis_settings *settings);

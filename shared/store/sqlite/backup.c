@@ -1,5 +1,5 @@
 /* A copy of a store's file while its process goes on: a reader of its own sees the rows as they are at one moment. The
- * copy has no free pages, and so nothing that was deleted. It gets its name when it is whole and on disk. */
+ * copy has no free pages, and so no deleted content. It gets its name when it is complete and on disk. */
 #include "store/sqlite/backup.h"
 
 #include "store/sqlite/file.h"
@@ -48,7 +48,7 @@ static bool copy_rows(sqlite3 *from, const char *part, struct status *st)
     return copied;
 }
 
-/* The kernel refuses where the name is taken. */
+/* The kernel refuses if the name is taken. */
 static bool give_name(const char *part, const char *copy, struct status *st)
 {
     if (renameat2(AT_FDCWD, part, AT_FDCWD, copy, RENAME_NOREPLACE) != 0)

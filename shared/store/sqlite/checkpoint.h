@@ -16,7 +16,7 @@ uint64_t checkpoint_maintain(struct checkpoint *checkpoint, struct sqlite3 *writ
 /* Bytes that the file's volume has left; UINT64_MAX if that cannot be known. */
 uint64_t checkpoint_room(const struct checkpoint *checkpoint);
 
-/* From the writer's thread too: asks that the log soon holds none of its present content. */
+/* Also from the writer's thread: asks that the log soon drops its present content. */
 void checkpoint_forget(struct checkpoint *checkpoint);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* The VFS's name for connections; NULL where it could not be made. Once for the process, from any thread. */
+/* The VFS's name for connections; NULL if it could not be made. Once for the process, from any thread. */
 const char *sqlite_log_vfs(struct status *st);
 
 #endif
