@@ -84,19 +84,6 @@ static size_t act_name_at(const struct hearing *in, size_t at, int *field)
     return length;
 }
 
-static void cover_take_piece(struct cover *cover, enum piece piece, size_t at, size_t length)
-{
-    bool before = piece == PIECE_CHANGE && cover->field < 0;
-    bool behind = piece == PIECE_CHANGE_AFTER && cover->field >= 0;
-    cover->in_order = cover->in_order || before || behind;
-    cover->pieces |= BIT(piece);
-    bool reasoned = cover->doubt_end > 0 && (cover->pieces & BIT(PIECE_UNDECIDED)) && piece != PIECE_UNDECIDED;
-    if ((piece == PIECE_DOES_NOT_KNOW || piece == PIECE_UNDECIDED) && !reasoned) {
-        cover->doubt = at;
-        cover->doubt_end = at + length;
-    }
-}
-
 /* Covers the text from a place on, as far as it goes. */
 static struct cover act_cover(const struct hearing *in, size_t at)
 {
@@ -118,7 +105,15 @@ static struct cover act_cover(const struct hearing *in, size_t at)
             cover.field = field;
             length = name;
         } else if (length > 0) {
-            cover_take_piece(&cover, piece, at, length);
+            bool before = piece == PIECE_CHANGE && cover.field < 0;
+            bool behind = piece == PIECE_CHANGE_AFTER && cover.field >= 0;
+            cover.in_order = cover.in_order || before || behind;
+            cover.pieces |= BIT(piece);
+            bool reasoned = cover.doubt_end > 0 && (cover.pieces & BIT(PIECE_UNDECIDED)) && piece != PIECE_UNDECIDED;
+            if ((piece == PIECE_DOES_NOT_KNOW || piece == PIECE_UNDECIDED) && !reasoned) {
+                cover.doubt = at;
+                cover.doubt_end = at + length;
+            }
         } else {
             return cover;
         }

@@ -22,14 +22,6 @@ static bool says_against(const struct reading *in, size_t first, size_t end)
     return false;
 }
 
-static size_t first_live(const struct choices_found *found)
-{
-    size_t i = 0;
-    while (i < found->count && found->list[i].denied)
-        i++;
-    return i;
-}
-
 /* Whether a different choice is live: a word such as "A" of two rows fits both choices. The same choice twice counts
  * once. */
 static bool several_live(const struct choices_found *found, size_t from, size_t choice)
@@ -60,7 +52,9 @@ bool choice_read(const struct reading *in, struct candidate *read)
     *read = (struct candidate){.problem = FORM_NO_SUCH_CHOICE, .end = in->in.count, .text = ""};
     if (!found || !choices_find(in, found, &shares))
         return false;
-    size_t first = first_live(found);
+    size_t first = 0;
+    while (first < found->count && found->list[first].denied)
+        first++;
     if (shares)
         read->problem = FORM_SEVERAL_CHOICES;
     if (shares || first == found->count)

@@ -310,23 +310,6 @@ static bool find_asked_value(struct find_work *work, int asked)
     return true;
 }
 
-/* A field with two different values has no certain value: drops its mentions. */
-static void find_drop_doubtful(struct find_work *work)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < *work->count; i++) {
-        bool doubtful = false;
-        for (size_t other = 0; other < *work->count; other++) {
-            const struct form_mention *one = &work->mentions[i], *two = &work->mentions[other];
-            bool same = one->value.problem == two->value.problem && strcmp(one->value.text, two->value.text) == 0;
-            doubtful = doubtful || (other != i && one->field == two->field && (!same || other < i));
-        }
-        if (!doubtful)
-            work->mentions[kept++] = work->mentions[i];
-    }
-    *work->count = kept;
-}
-
 /* "colours: red | and blue": adjacent parts with choices of the same field become a single part. */
 static void find_join_choices(const struct reading *in, struct find_part *parts, size_t *count)
 {
@@ -367,6 +350,18 @@ bool form_find_values(const struct form *form, int asked, const char *text, cons
     }
     if (asked >= 0 && !find_asked_value(&work, asked))
         return false;
-    find_drop_doubtful(&work);
+    /* A field with two different values has no certain value: drops its mentions. */
+    size_t kept = 0;
+    for (size_t i = 0; i < *work.count; i++) {
+        bool doubtful = false;
+        for (size_t other = 0; other < *work.count; other++) {
+            const struct form_mention *one = &work.mentions[i], *two = &work.mentions[other];
+            bool same = one->value.problem == two->value.problem && strcmp(one->value.text, two->value.text) == 0;
+            doubtful = doubtful || (other != i && one->field == two->field && (!same || other < i));
+        }
+        if (!doubtful)
+            work.mentions[kept++] = work.mentions[i];
+    }
+    *work.count = kept;
     return true;
 }

@@ -74,18 +74,6 @@ static void words_add_label(struct gathering *all, const char *label, size_t fie
         words_add(all, open + open_length, (size_t)(close - open) - open_length, field, choice, false);
 }
 
-static void words_add_choices(struct gathering *all, const Renga__V1__FormField *field, size_t i)
-{
-    for (size_t choice = 0; choice < field->n_choices; choice++) {
-        const Renga__V1__FieldChoice *of = field->choices[choice];
-        words_add_label(all, of->label[0] ? of->label : of->value, i, (int)choice);
-        if (of->label[0] && strlen(of->value) > 2) /* shorter ones are codes */
-            words_add(all, of->value, strlen(of->value), i, (int)choice, false);
-        for (size_t also = 0; also < of->n_also; also++)
-            words_add(all, of->also[also], strlen(of->also[also]), i, (int)choice, false);
-    }
-}
-
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 static bool words_ends_with(const char *text, size_t length, const char *ending)
@@ -157,7 +145,14 @@ static void words_add_field(struct gathering *all, const Renga__V1__FormField *f
     words_add_stem(all, bare, i);
     if (strlen(field->field_id) > 2)
         words_add(all, field->field_id, strlen(field->field_id), i, -1, false);
-    words_add_choices(all, field, i);
+    for (size_t choice = 0; choice < field->n_choices; choice++) {
+        const Renga__V1__FieldChoice *of = field->choices[choice];
+        words_add_label(all, of->label[0] ? of->label : of->value, i, (int)choice);
+        if (of->label[0] && strlen(of->value) > 2) /* shorter ones are codes */
+            words_add(all, of->value, strlen(of->value), i, (int)choice, false);
+        for (size_t also = 0; also < of->n_also; also++)
+            words_add(all, of->also[also], strlen(of->also[also]), i, (int)choice, false);
+    }
 }
 
 bool form_open_words(struct arena *arena, struct form *form)

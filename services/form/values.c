@@ -55,15 +55,6 @@ static enum form_problem value_check_date(const struct reading *in, const char *
     return FORM_FINE;
 }
 
-static enum form_problem value_check_time(const Renga__V1__FieldLimits *limits, const char *text)
-{
-    if (limits->minimum[0] && strcmp(text, limits->minimum) < 0)
-        return FORM_TOO_EARLY;
-    if (limits->maximum[0] && strncmp(text, limits->maximum, 5) > 0)
-        return FORM_TOO_LATE;
-    return FORM_FINE;
-}
-
 enum form_problem value_check(const struct reading *in, const char *text)
 {
     const Renga__V1__FieldLimits *limits = in->spec->limits;
@@ -77,7 +68,11 @@ enum form_problem value_check(const struct reading *in, const char *text)
     case FORM_TYPE(DATE):
         return value_check_date(in, text);
     case FORM_TYPE(TIME):
-        return value_check_time(limits, text);
+        if (limits->minimum[0] && strcmp(text, limits->minimum) < 0)
+            return FORM_TOO_EARLY;
+        if (limits->maximum[0] && strncmp(text, limits->maximum, 5) > 0)
+            return FORM_TOO_LATE;
+        return FORM_FINE;
     case FORM_TYPE(CHOICE):
     case FORM_TYPE(CHOICES):
     case FORM_TYPE(YES_NO):

@@ -215,13 +215,6 @@ static bool verdict_is_mark(uint32_t code)
     return code != 0 && (script == SCRIPT_NONE || script == SCRIPT_SPACE);
 }
 
-/* Japanese words of yes and no stand at the beginning, behind a mark or behind another word of them. */
-static bool verdict_may_stand(const struct reading *in, size_t i, size_t last)
-{
-    uint32_t before = i > 0 ? code_at(in, i - 1) : 0;
-    return i == 0 || i == last || verdict_is_mark(before) || code_is_latin(code_at(in, i));
-}
-
 static void verdict_take(struct verdict *verdict, size_t first, size_t end, int kind)
 {
     if (verdict->kind == 0)
@@ -252,7 +245,9 @@ bool yes_no_read(const struct reading *in, struct candidate *read)
     if (!covered)
         return false;
     for (size_t i = begin; i < in->in.count;) {
-        bool stands = verdict_may_stand(in, i, last);
+        /* Japanese words of yes and no stand at the beginning, behind a mark or behind another word of them. */
+        uint32_t before = i > 0 ? code_at(in, i - 1) : 0;
+        bool stands = i == 0 || i == last || verdict_is_mark(before) || code_is_latin(code_at(in, i));
         size_t either = words_at(in, i, either_words, NULL);
         if (either && verdict.kind != 0 && words_at(in, i, fine_words, NULL)) /* いいえ、結構です */
             either = 0;

@@ -36,19 +36,6 @@ void model_task_rule(struct model_task *task)
     model_task_conclude(task, MODEL_TASK_RULE);
 }
 
-static void say_why(struct model_task *task, const struct status *why)
-{
-    static const struct note form = {
-        .ja = "モデルから使える回答が得られなかったため（%s）、%s。",
-        .en = "No model gave a usable answer (%s), so %s.",
-    };
-    struct note reason = {0};
-    const char *text = model_task_compose(task, &form, status_code_name((int)why->code),
-                                          model_task_note_text(task, &task->kind->fallback_note));
-    reason.ja = reason.en = text;
-    model_task_degrade(task, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, why->code, &reason);
-}
-
 static void fallback_run(struct job *job)
 {
     struct model_task *task = CONTAINER_OF(job, struct model_task, fallback);
@@ -90,7 +77,15 @@ void model_task_give_up(struct model_task *task, const struct status *why)
     log_info("model_task.fallback", "%s: %s: %s", task->kind->name, status_code_name((int)st.code), st.text);
     task->model = "";
     task->degradation_count = 0; /* the model's degradations do not apply to the fallback's result */
-    say_why(task, &st);
+    static const struct note form = {
+        .ja = "モデルから使える回答が得られなかったため（%s）、%s。",
+        .en = "No model gave a usable answer (%s), so %s.",
+    };
+    struct note reason = {0};
+    const char *text = model_task_compose(task, &form, status_code_name((int)st.code),
+                                          model_task_note_text(task, &task->kind->fallback_note));
+    reason.ja = reason.en = text;
+    model_task_degrade(task, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_FALLBACK, st.code, &reason);
     start_simple(task);
 }
 
@@ -122,24 +117,20 @@ static void reading_ended(struct job *job)
     }
 }
 
-static void model_task_start_reading(struct model_task *task, const char *json)
-{
-    task->answer_text = model_task_text(task, json, 0);
-    task->problem = (struct status){0};
-    rpc_call_job(task->call, &task->reading);
-    task->reading.run = reading_run;
-    task->reading.ended = reading_ended;
-    rpc_call_on_cancel(task->call, model_task_caller_left, task);
-    job_start(&task->reading, strlen(task->answer_text) + rpc_call_received_bytes(task->call));
-}
-
 static void hear(struct model_task *task, const Renga__V1__ChatResponse *answer)
 {
     struct status st = {0};
     model_task_take_finish(task, answer->finish);
-    if (model_task_has_answer(answer, &st))
-        model_task_start_reading(task, answer->finish->structured_json);
-    else
+    if (model_task_has_answer(answer, &st)) {
+        const char *json = answer->finish->structured_json;
+        task->answer_text = model_task_text(task, json, 0);
+        task->problem = (struct status){0};
+        rpc_call_job(task->call, &task->reading);
+        task->reading.run = reading_run;
+        task->reading.ended = reading_ended;
+        rpc_call_on_cancel(task->call, model_task_caller_left, task);
+        job_start(&task->reading, strlen(task->answer_text) + rpc_call_received_bytes(task->call));
+    } else
         model_task_give_up(task, &st);
 }
 

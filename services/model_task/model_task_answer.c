@@ -43,16 +43,6 @@ void model_task_take_finish(struct model_task *task, const Renga__V1__ChatFinish
         take_degradation(task, finish->degradations[i]);
 }
 
-static void model_task_answer_take_detail(struct model_task *task, const Google__Protobuf__Any *detail)
-{
-    if (strcmp(detail->type_url, QUOTA_URL) == 0) {
-        task->limited = true;
-        rpc_call_add_detail(task->call, QUOTA_URL, detail->value.data, detail->value.len);
-    } else if (strcmp(detail->type_url, INVALID_URL) == 0 || strcmp(detail->type_url, ERROR_INFO_URL) == 0) {
-        rpc_call_add_detail(task->call, detail->type_url, detail->value.data, detail->value.len);
-    }
-}
-
 void model_task_take_failure(struct model_task *task)
 {
     size_t size;
@@ -60,8 +50,15 @@ void model_task_take_failure(struct model_task *task)
     Google__Rpc__Status *details = bytes ? google__rpc__status__unpack(NULL, size, bytes) : NULL;
     if (bytes)
         usage_of_details(bytes, size, &task->usage);
-    for (size_t i = 0; details && i < details->n_details; i++)
-        model_task_answer_take_detail(task, details->details[i]);
+    for (size_t i = 0; details && i < details->n_details; i++) {
+        const Google__Protobuf__Any *detail = details->details[i];
+        if (strcmp(detail->type_url, QUOTA_URL) == 0) {
+            task->limited = true;
+            rpc_call_add_detail(task->call, QUOTA_URL, detail->value.data, detail->value.len);
+        } else if (strcmp(detail->type_url, INVALID_URL) == 0 || strcmp(detail->type_url, ERROR_INFO_URL) == 0) {
+            rpc_call_add_detail(task->call, detail->type_url, detail->value.data, detail->value.len);
+        }
+    }
     google__rpc__status__free_unpacked(details, NULL);
 }
 

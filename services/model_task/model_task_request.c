@@ -97,20 +97,15 @@ static bool fill_turn(struct model_task *task, int turn, const cJSON *values, st
     return model_task_request_fill(task, turn, given[0] ? given : own, given[0] ? field : NULL, values, st);
 }
 
-static void begin_turns(struct model_task *task)
+bool model_task_write_turns(struct model_task *task, struct status *st)
 {
+    cJSON *values = cJSON_CreateObject();
     static const Renga__V1__ChatRole roles[] = {ROLE(SYSTEM), ROLE(USER), ROLE(ASSISTANT), ROLE(USER)};
     for (int i = 0; i <= TURN_CORRECTION; i++) {
         renga__v1__chat_message__init(&task->turns[i]);
         task->turns[i].role = roles[i];
         task->turn_list[i] = &task->turns[i];
     }
-}
-
-bool model_task_write_turns(struct model_task *task, struct status *st)
-{
-    cJSON *values = cJSON_CreateObject();
-    begin_turns(task);
     cJSON_AddStringToObject(values, "language", name_of_language(task));
     task->kind->describe(task, values);
     bool good = add_variables(values, task->prompting->variables_json, st) &&
@@ -127,17 +122,6 @@ int64_t model_task_calls_left(const struct model_task *task)
     return most - task->usage.model_calls;
 }
 
-static void set_format(struct model_task *task)
-{
-    Renga__V1__ResponseFormat *format = &task->format;
-    renga__v1__response_format__init(format);
-    format->kind = RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA;
-    format->name = UNCONST(task->kind->name);
-    format->schema_json = UNCONST(task->kind->schema);
-    format->strict = true;
-    task->request.response_format = format;
-}
-
 static void model_task_request_set_terms(struct model_task *task)
 {
     const Renga__V1__Prompting *prompting = task->prompting;
@@ -149,7 +133,13 @@ static void model_task_request_set_terms(struct model_task *task)
     request->max_output_tokens = prompting->max_output_tokens;
     request->max_model_calls = (int32_t)model_task_calls_left(task);
     request->origin = (Renga__V1__CallOrigin *)(uintptr_t)task->origin; /* protobuf-c knows no const */
-    set_format(task);
+    Renga__V1__ResponseFormat *format = &task->format;
+    renga__v1__response_format__init(format);
+    format->kind = RENGA__V1__RESPONSE_FORMAT_KIND__RESPONSE_FORMAT_KIND_JSON_SCHEMA;
+    format->name = UNCONST(task->kind->name);
+    format->schema_json = UNCONST(task->kind->schema);
+    format->strict = true;
+    task->request.response_format = format;
     if (!prompting->maybe_temperature_case)
         return;
     renga__v1__sampling__init(&task->sampling);

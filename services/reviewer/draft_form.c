@@ -72,52 +72,6 @@ static int form_items(const char *text, size_t length)
     return items ? items : lines;
 }
 
-static void form_check_parts(struct form *form)
-{
-    static const struct note lacking[] = {
-        {.ja = "要約（Executive Summary）のセクションがありません", .en = "There is no section \"Executive Summary\""},
-        {.ja = "主な発見（Key Findings）のセクションがありません", .en = "There is no section \"Key Findings\""},
-        {.ja = "詳細分析（Detailed Analysis）のセクションがありません",
-         .en = "There is no section \"Detailed Analysis\""},
-        {.ja = "参考文献（References）のセクションがありません", .en = "There is no section with references"},
-    };
-    static const struct note title = {.ja = "題名となる「# 」の見出しは一つだけ必要です",
-                                      .en = "There must be one heading \"# \" as the title"};
-    form_require(form, form->parts.titles == 1, SEVERITY(MEDIUM), &title, NULL);
-    for (size_t i = 0; i < DRAFT_PARTS; i++)
-        form_require(form, form_has(form, i), SEVERITY(MEDIUM), &lacking[i], NULL);
-}
-
-static void form_check_lengths(struct form *form)
-{
-    static const struct note summary = {.ja = "要約は%s文字です（200〜300文字が必要です）",
-                                        .en = "The summary has %s characters; 200 to 300 are required"};
-    static const struct note findings = {.ja = "主な発見は%s件です（3〜5件が必要です）",
-                                         .en = "There are %s key findings; 3 to 5 are required"};
-    struct model_task *task = &form->reviewing->task;
-    const struct span *part = &form->parts.parts[DRAFT_SUMMARY];
-    size_t characters =
-        form_has(form, DRAFT_SUMMARY) ? form_characters(form->draft + part->begin, part->end - part->begin) : 0;
-    part = &form->parts.parts[DRAFT_FINDINGS];
-    int items = form_has(form, DRAFT_FINDINGS) ? form_items(form->draft + part->begin, part->end - part->begin) : 0;
-    form_require(form, characters >= SUMMARY_LEAST && characters <= SUMMARY_MOST, SEVERITY(LOW), &summary,
-                 model_task_printf(task, "%zu", characters));
-    form_require(form, items >= FINDINGS_LEAST && items <= FINDINGS_MOST, SEVERITY(LOW), &findings,
-                 model_task_printf(task, "%d", items));
-}
-
-static void form_check_points(struct form *form)
-{
-    static const struct note missing = {.ja = "詳細分析に節のない観点が%s件あります",
-                                        .en = "%s points have no section in the analysis"};
-    const Renga__V1__ResearchPlan *plan = form->reviewing->request->plan;
-    size_t count = plan ? plan->n_investigation_points : 0, has = 0;
-    for (size_t i = 0; i < count; i++)
-        has += draft_has_section(form->draft, &form->parts.parts[DRAFT_ANALYSIS], plan->investigation_points[i]);
-    form_require(form, count ? (double)has / (double)count : 1, SEVERITY(LOW), &missing,
-                 model_task_printf(&form->reviewing->task, "%zu", count - has));
-}
-
 static void form_check_notes(struct form *form)
 {
     static const struct note open = {.ja = "定義のない、または使われない注が%s個あります",
@@ -142,23 +96,53 @@ static bool fences_are_closed(const char *draft)
     return fences % 2 == 0;
 }
 
-static void form_check_markdown(struct form *form)
-{
-    static const struct note fence = {.ja = "コードブロックが閉じられていません",
-                                      .en = "A block of code is not closed"};
-    static const struct note link = {.ja = "リンク先のないリンクがあります", .en = "A link leads nowhere"};
-    form_require(form, fences_are_closed(form->draft), SEVERITY(LOW), &fence, NULL);
-    form_require(form, !strstr(form->draft, "]()"), SEVERITY(LOW), &link, NULL);
-}
-
 double draft_form(struct draft_reviewing *reviewing)
 {
     struct form form = {.reviewing = reviewing, .draft = reviewing->request->draft};
     draft_parts_read(form.draft, &form.parts);
-    form_check_parts(&form);
-    form_check_lengths(&form);
-    form_check_points(&form);
+    /* The parts of a report. */
+    static const struct note lacking[] = {
+        {.ja = "要約（Executive Summary）のセクションがありません", .en = "There is no section \"Executive Summary\""},
+        {.ja = "主な発見（Key Findings）のセクションがありません", .en = "There is no section \"Key Findings\""},
+        {.ja = "詳細分析（Detailed Analysis）のセクションがありません",
+         .en = "There is no section \"Detailed Analysis\""},
+        {.ja = "参考文献（References）のセクションがありません", .en = "There is no section with references"},
+    };
+    static const struct note title = {.ja = "題名となる「# 」の見出しは一つだけ必要です",
+                                      .en = "There must be one heading \"# \" as the title"};
+    form_require(&form, form.parts.titles == 1, SEVERITY(MEDIUM), &title, NULL);
+    for (size_t i = 0; i < DRAFT_PARTS; i++)
+        form_require(&form, form_has(&form, i), SEVERITY(MEDIUM), &lacking[i], NULL);
+    /* The lengths of the summary and of the findings. */
+    static const struct note summary = {.ja = "要約は%s文字です（200〜300文字が必要です）",
+                                        .en = "The summary has %s characters; 200 to 300 are required"};
+    static const struct note findings = {.ja = "主な発見は%s件です（3〜5件が必要です）",
+                                         .en = "There are %s key findings; 3 to 5 are required"};
+    struct model_task *task = &form.reviewing->task;
+    const struct span *part = &form.parts.parts[DRAFT_SUMMARY];
+    size_t characters =
+        form_has(&form, DRAFT_SUMMARY) ? form_characters(form.draft + part->begin, part->end - part->begin) : 0;
+    part = &form.parts.parts[DRAFT_FINDINGS];
+    int items = form_has(&form, DRAFT_FINDINGS) ? form_items(form.draft + part->begin, part->end - part->begin) : 0;
+    form_require(&form, characters >= SUMMARY_LEAST && characters <= SUMMARY_MOST, SEVERITY(LOW), &summary,
+                 model_task_printf(task, "%zu", characters));
+    form_require(&form, items >= FINDINGS_LEAST && items <= FINDINGS_MOST, SEVERITY(LOW), &findings,
+                 model_task_printf(task, "%d", items));
+    /* A section for each point. */
+    static const struct note missing = {.ja = "詳細分析に節のない観点が%s件あります",
+                                        .en = "%s points have no section in the analysis"};
+    const Renga__V1__ResearchPlan *plan = form.reviewing->request->plan;
+    size_t count = plan ? plan->n_investigation_points : 0, has = 0;
+    for (size_t i = 0; i < count; i++)
+        has += draft_has_section(form.draft, &form.parts.parts[DRAFT_ANALYSIS], plan->investigation_points[i]);
+    form_require(&form, count ? (double)has / (double)count : 1, SEVERITY(LOW), &missing,
+                 model_task_printf(&form.reviewing->task, "%zu", count - has));
     form_check_notes(&form);
-    form_check_markdown(&form);
+    /* Sound Markdown. */
+    static const struct note fence = {.ja = "コードブロックが閉じられていません",
+                                      .en = "A block of code is not closed"};
+    static const struct note link = {.ja = "リンク先のないリンクがあります", .en = "A link leads nowhere"};
+    form_require(&form, fences_are_closed(form.draft), SEVERITY(LOW), &fence, NULL);
+    form_require(&form, !strstr(form.draft, "]()"), SEVERITY(LOW), &link, NULL);
     return form.met / form.all;
 }

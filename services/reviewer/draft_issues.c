@@ -19,29 +19,24 @@ static void fact_add_issue(struct draft_facts *facts, const struct fact *fact, R
                     model_task_compose(task, &place, model_task_printf(task, "%d", fact->number), NULL));
 }
 
-/* The sentence of a longer quote that is most similar to the claim. */
-static struct claim fact_nearest(const struct draft_facts *facts, const struct fact *fact, struct claim quote)
+void fact_report_contradicted(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source)
 {
+    static const struct note form = {.ja = "情報源と一致しません: 「%s」。情報源: %s",
+                                     .en = "The source does not say this: \"%s\". The source: %s"};
+    struct model_task *task = &facts->reviewing->task;
+    /* The sentence of a longer quote that is most similar to the claim. */
+    struct claim nearest = source->quote;
     struct arena arena;
     struct support support = {0};
-    struct passage passage = {.text = quote.text, .length = quote.length};
+    struct passage passage = {.text = nearest.text, .length = nearest.length};
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
     struct evidence *evidence =
         facts->reviewing->review.n_issues < DRAFT_ISSUES_MAX ? evidence_create(&arena, &passage, 1) : NULL;
     if (evidence)
         support_find(evidence, fact->words, fact->length, SUPPORT_ENOUGH, &support);
     if (support.quote.end > support.quote.begin)
-        quote = (struct claim){quote.text + support.quote.begin, support.quote.end - support.quote.begin};
+        nearest = (struct claim){nearest.text + support.quote.begin, support.quote.end - support.quote.begin};
     arena_fini(&arena);
-    return quote;
-}
-
-void fact_report_contradicted(struct draft_facts *facts, const struct fact *fact, const struct fact_source *source)
-{
-    static const struct note form = {.ja = "情報源と一致しません: 「%s」。情報源: %s",
-                                     .en = "The source does not say this: \"%s\". The source: %s"};
-    struct model_task *task = &facts->reviewing->task;
-    struct claim nearest = fact_nearest(facts, fact, source->quote);
     size_t kept = text_cut(nearest.text, nearest.length, SAID_MAX);
     fact_add_issue(facts, fact, SEVERITY(HIGH), &form,
                    model_task_printf(task, "[%d] %.*s: \"%.*s\"", source->number, (int)source->title.length,

@@ -21,14 +21,6 @@ static double draft_weigh_share_of(const struct evidence *evidence, const struct
     return coverage.share;
 }
 
-static void draft_weigh_add_missing(struct draft_reviewing *reviewing, const char *point)
-{
-    static const struct note missing = {.ja = "観点「%s」が扱われていません", .en = "Nothing is said about \"%s\""};
-    struct model_task *task = &reviewing->task;
-    draft_add_issue(reviewing, ISSUE(COMPLETENESS), SEVERITY(MEDIUM), model_task_compose(task, &missing, point, NULL),
-                    model_task_text(task, "", 0));
-}
-
 /* `lacking`: at least one point is in neither the draft nor the sources. */
 static void weigh_points(struct draft_reviewing *reviewing, const struct evidence *draft,
                          const struct evidence *sources, bool *lacking)
@@ -45,7 +37,10 @@ static void weigh_points(struct draft_reviewing *reviewing, const struct evidenc
         most += share < POINT_ENOUGH ? share / POINT_ENOUGH : 1;
         if (share >= POINT_ENOUGH)
             continue;
-        draft_weigh_add_missing(reviewing, point);
+        static const struct note missing = {.ja = "観点「%s」が扱われていません", .en = "Nothing is said about \"%s\""};
+        struct model_task *task = &reviewing->task;
+        draft_add_issue(reviewing, ISSUE(COMPLETENESS), SEVERITY(MEDIUM),
+                        model_task_compose(task, &missing, point, NULL), model_task_text(task, "", 0));
         *lacking |= empty || draft_weigh_share_of(sources, sources, point) < POINT_ENOUGH;
     }
     reviewing->weighed.completeness = sum / (double)plan->n_investigation_points;

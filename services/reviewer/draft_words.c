@@ -52,17 +52,6 @@ static bool words_claim(const char *text, size_t length)
     return false;
 }
 
-/* Whether the last character ends a sentence that is no question. */
-static bool words_end(const char *text, size_t length)
-{
-    size_t last = length, end;
-    do
-        last--;
-    while (last && ((unsigned char)text[last] & 0xC0) == 0x80);
-    uint32_t code = utf8_read(text, length, last, &end);
-    return stop_mark(code) && code != '?' && code != 0xFF1F;
-}
-
 /* Whether the text is the theme, or a point of the plan. */
 static bool words_are_planned(const Renga__V1__ResearchPlan *plan, const char *text, size_t length)
 {
@@ -128,7 +117,13 @@ enum fact_kind fact_kind_of(struct draft_facts *facts, const struct span *span, 
         return FACT_NOTHING;
     if (span->begin >= line->references && (memmem(text, length, "://", 3) || memcmp(text, "[^", 2) == 0))
         return reference_claims(facts, text, length) ? FACT_CLAIM : FACT_NOTHING;
-    bool ends = words_end(text, length);
+    /* True if the last character ends a sentence that is no question. */
+    size_t last = length, end;
+    do
+        last--;
+    while (last && ((unsigned char)text[last] & 0xC0) == 0x80);
+    uint32_t code = utf8_read(text, length, last, &end);
+    bool ends = stop_mark(code) && code != '?' && code != 0xFF1F;
     if (*begin == '#' && (draft_heading_is_part(begin) || words_are_planned(facts->request->plan, text, length)))
         return FACT_NOTHING;
     if (*begin == '#')

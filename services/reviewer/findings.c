@@ -47,20 +47,6 @@ static void trim_end(struct buffer *out)
         out->length--;
 }
 
-static void describe_failures(struct model_task *task, cJSON *values, Renga__V1__ToolResult *const *results,
-                              size_t count)
-{
-    struct buffer lines;
-    buffer_init(&lines, FAILURES_MAX);
-    for (size_t i = 0; i < count; i++)
-        if (results[i]->status_code != OK && lines.length < FAILURES_MAX / 2)
-            buffer_printf(&lines, "- %.64s: %s %.1024s\n", results[i]->name,
-                          status_code_name((int)results[i]->status_code), results[i]->message);
-    trim_end(&lines);
-    text_describe(task, values, "failures", buffer_text(&lines));
-    buffer_fini(&lines);
-}
-
 bool findings_describe(struct model_task *task, cJSON *values, Renga__V1__ToolResult *const *results, size_t count)
 {
     struct buffer blocks;
@@ -74,16 +60,16 @@ bool findings_describe(struct model_task *task, cJSON *values, Renga__V1__ToolRe
     trim_end(&blocks);
     text_describe(task, values, "tool_results", buffer_text(&blocks));
     buffer_fini(&blocks);
-    describe_failures(task, values, results, count);
+    struct buffer lines;
+    buffer_init(&lines, FAILURES_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (results[i]->status_code != OK && lines.length < FAILURES_MAX / 2)
+            buffer_printf(&lines, "- %.64s: %s %.1024s\n", results[i]->name,
+                          status_code_name((int)results[i]->status_code), results[i]->message);
+    trim_end(&lines);
+    text_describe(task, values, "failures", buffer_text(&lines));
+    buffer_fini(&lines);
     return whole;
-}
-
-static void show_source(struct buffer *out, const Renga__V1__SearchResult *source, size_t number)
-{
-    buffer_printf(out, "[%zu] %s | %s", number, source->title, source->url);
-    if (source->published_date[0])
-        buffer_printf(out, " | %s", source->published_date);
-    buffer_printf(out, "\n%s\n\n", source->summary);
 }
 
 bool sources_describe(struct model_task *task, cJSON *values, Renga__V1__SearchResult *const *sources, size_t count)
@@ -92,7 +78,12 @@ bool sources_describe(struct model_task *task, cJSON *values, Renga__V1__SearchR
     size_t shown = 0;
     buffer_init(&blocks, (size_t)16 << 20);
     while (shown < count && blocks.length < FINDINGS_SHOWN_MAX) {
-        show_source(&blocks, sources[shown], shown + 1);
+        const Renga__V1__SearchResult *source = sources[shown];
+        size_t number = shown + 1;
+        buffer_printf(&blocks, "[%zu] %s | %s", number, source->title, source->url);
+        if (source->published_date[0])
+            buffer_printf(&blocks, " | %s", source->published_date);
+        buffer_printf(&blocks, "\n%s\n\n", source->summary);
         shown++;
     }
     trim_end(&blocks);

@@ -201,17 +201,6 @@ static const struct model_task_kind reflect_kind = {
     .reply = reflect_answer,
 };
 
-/* An empty answer cannot be complete: it is rejected without a model. */
-static void reject_empty(struct model_task *task)
-{
-    static const struct note nothing = {
-        .ja = "まだ回答がありません。別の語やより広い語で検索し直し、見つかった記述から答えてください。",
-        .en = "There is no answer yet. Search again with other or broader words, and answer from what is found.",
-    };
-    reflect_judge(task, false, UNCONST(model_task_note_text(task, &nothing)));
-    model_task_rule(task);
-}
-
 void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReflectRequest *request,
                    Renga__V1__ReflectResponse_Closure reply)
 {
@@ -229,8 +218,14 @@ void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga
     renga__v1__reflection_result__init(&reflecting->result);
     model_task_init(&reflecting->task, &reflect_kind, &reviewer->client, call, request->prompting, request->origin,
                     request->question);
-    if (text_is_blank(request->answer))
-        reject_empty(&reflecting->task);
-    else
+    if (text_is_blank(request->answer)) {
+        /* An empty answer cannot be complete: it is rejected without a model. */
+        static const struct note nothing = {
+            .ja = "まだ回答がありません。別の語やより広い語で検索し直し、見つかった記述から答えてください。",
+            .en = "There is no answer yet. Search again with other or broader words, and answer from what is found.",
+        };
+        reflect_judge(&reflecting->task, false, UNCONST(model_task_note_text(&reflecting->task, &nothing)));
+        model_task_rule(&reflecting->task);
+    } else
         model_task_start(&reflecting->task);
 }

@@ -223,8 +223,20 @@ static size_t fact_named(struct reviewing *reviewing, const cJSON *name)
     return key ? fact_of_key(&reviewing->facts, reviewing->request, key, strlen(key)) : reviewing->request->n_facts;
 }
 
-static void take_facts(struct reviewing *reviewing, const cJSON *answer)
+static void take_value(struct reviewing *reviewing, char *value)
 {
+    reviewing->result.maybe_field_value_case = RENGA__V1__REVIEW_RESULT__MAYBE_FIELD_VALUE_FIELD_VALUE;
+    reviewing->result.field_value = value;
+}
+
+static bool review_answer_read(struct model_task *task, const cJSON *answer, struct status *st)
+{
+    (void)st; /* an answer that fits the schema is accepted */
+    struct reviewing *reviewing = (struct reviewing *)task;
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(answer, "field_value");
+    const cJSON *feedback = cJSON_GetObjectItemCaseSensitive(answer, "feedback");
+    if (!reviewing->known)
+        return true; /* out of memory, which fails the call */
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(answer, "extracted_facts"))
@@ -240,23 +252,6 @@ static void take_facts(struct reviewing *reviewing, const cJSON *answer)
         if (fact < request->n_facts) /* mentioned, but its done_criteria are not met */
             reviewing->known[fact] = NULL;
     }
-}
-
-static void take_value(struct reviewing *reviewing, char *value)
-{
-    reviewing->result.maybe_field_value_case = RENGA__V1__REVIEW_RESULT__MAYBE_FIELD_VALUE_FIELD_VALUE;
-    reviewing->result.field_value = value;
-}
-
-static bool review_answer_read(struct model_task *task, const cJSON *answer, struct status *st)
-{
-    (void)st; /* an answer that fits the schema is accepted */
-    struct reviewing *reviewing = (struct reviewing *)task;
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(answer, "field_value");
-    const cJSON *feedback = cJSON_GetObjectItemCaseSensitive(answer, "feedback");
-    if (!reviewing->known)
-        return true; /* out of memory, which fails the call */
-    take_facts(reviewing, answer);
     if (cJSON_IsString(value))
         take_value(reviewing, text_read(task, value, VALUE_MAX));
     review_answer_judge(reviewing, cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "passed")),
@@ -289,8 +284,13 @@ static char *review_answer_last_said(struct model_task *task, const char *talk)
     return said ? said : model_task_text(task, "", 0);
 }
 
-static void find_mentioned(struct reviewing *reviewing, char *said)
+/* Known facts stay known. A fact is mentioned if the last answer has its words; its value is that answer. */
+static void review_answer_fallback(struct model_task *task)
 {
+    struct reviewing *reviewing = (struct reviewing *)task;
+    char *said = review_answer_last_said(task, reviewing->request->conversation_summary);
+    if (!reviewing->known)
+        return;
     const Renga__V1__ReviewAnswerRequest *request = reviewing->request;
     struct arena arena;
     arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
@@ -305,16 +305,6 @@ static void find_mentioned(struct reviewing *reviewing, char *said)
             reviewing->known[i] = said;
     }
     arena_fini(&arena);
-}
-
-/* Known facts stay known. A fact is mentioned if the last answer has its words; its value is that answer. */
-static void review_answer_fallback(struct model_task *task)
-{
-    struct reviewing *reviewing = (struct reviewing *)task;
-    char *said = review_answer_last_said(task, reviewing->request->conversation_summary);
-    if (!reviewing->known)
-        return;
-    find_mentioned(reviewing, said);
     take_value(reviewing, said);
     review_answer_judge(reviewing, !text_is_blank(said), model_task_text(task, "", 0));
 }

@@ -92,14 +92,6 @@ static bool read_mark(const cJSON *scores, const char *name, double *mark, struc
     return (*mark >= 0 && *mark <= 1) || fail(st, DATA_LOSS, "scores.%s: must be a number from 0 to 1", name);
 }
 
-static bool read_marks(struct draft_reviewing *reviewing, const cJSON *scores, struct status *st)
-{
-    Renga__V1__DraftScores *marks = &reviewing->scores;
-    return read_mark(scores, "fact_check", &marks->fact_check, st) &&
-           read_mark(scores, "completeness", &marks->completeness, st) &&
-           read_mark(scores, "logic", &marks->logic, st) && read_mark(scores, "format", &marks->format, st);
-}
-
 static int word_of(const cJSON *object, const char *name, const char *const *words, int count)
 {
     const char *word = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
@@ -132,7 +124,11 @@ static bool review_draft_read(struct model_task *task, const cJSON *answer, stru
     struct draft_reviewing *reviewing = (struct draft_reviewing *)task;
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(answer, "suggested_action"));
     draft_restart(reviewing);
-    if (!read_marks(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "scores"), st))
+    const cJSON *scores = cJSON_GetObjectItemCaseSensitive(answer, "scores");
+    Renga__V1__DraftScores *marks = &reviewing->scores;
+    if (!read_mark(scores, "fact_check", &marks->fact_check, st) ||
+        !read_mark(scores, "completeness", &marks->completeness, st) ||
+        !read_mark(scores, "logic", &marks->logic, st) || !read_mark(scores, "format", &marks->format, st))
         return false;
     read_issues(reviewing, cJSON_GetObjectItemCaseSensitive(answer, "issues"));
     if (!reviewing->request->plan)

@@ -28,19 +28,6 @@ static bool is_well_named(const char *name)
     return name[0] != '.' && name[0] != '-' && name[length - 1] != '.' && strstr(name, "..") == NULL;
 }
 
-/* The variable of "rpc.listen" is RENGA_RPC_LISTEN. */
-static const char *variable_of(struct arena *arena, const char *name)
-{
-    char *variable = arena_printf(arena, CONFIG_PREFIX "%s", name);
-    for (char *c = variable; c != NULL && *c != '\0'; c++) {
-        if (*c == '.' || *c == '-')
-            *c = '_';
-        else if (*c >= 'a' && *c <= 'z')
-            *c -= 'a' - 'A';
-    }
-    return variable;
-}
-
 static bool config_is_below(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -100,7 +87,16 @@ static bool take_tables(struct config *config, const struct option *const *table
             value->option = option;
             value->place = config->count++;
             value->fallback = option->fallback;
-            value->variable = variable_of(&config->arena, option->name);
+            /* The variable of "rpc.listen" is RENGA_RPC_LISTEN. */
+            const char *name = option->name;
+            char *variable = arena_printf(&config->arena, CONFIG_PREFIX "%s", name);
+            for (char *c = variable; c != NULL && *c != '\0'; c++) {
+                if (*c == '.' || *c == '-')
+                    *c = '_';
+                else if (*c >= 'a' && *c <= 'z')
+                    *c -= 'a' - 'A';
+            }
+            value->variable = variable;
             if (value->variable == NULL || !set_default(config, value, st))
                 return false;
         }

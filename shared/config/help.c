@@ -135,23 +135,6 @@ static bool is_first_of_its(const struct config_value *const *list, size_t i)
     return true;
 }
 
-static void print_options(struct buffer *out, const struct config_value *const *list, unsigned width)
-{
-    for (size_t first = 0; list[first] != NULL; first++) {
-        size_t length = help_first_word(list[first]);
-        if (!is_first_of_its(list, first))
-            continue;
-        if (length > 0)
-            buffer_printf(out, "\n%.*s\n", (int)length, list[first]->option->name);
-        else
-            buffer_print(out, first > 0 ? "\ngeneral\n" : "\noptions\n");
-        for (size_t i = first; list[i] != NULL; i++) {
-            if (is_together(list[first], list[i]))
-                print_option(out, list[i], width);
-        }
-    }
-}
-
 /* "--loops, --trace.*": a word that begins several names stands for them. */
 static void name_further(struct buffer *out, const struct config_value *const *list, unsigned width)
 {
@@ -208,7 +191,19 @@ void config_help(const struct config *config, const struct config_help *help, st
     buffer_printf(out, "Usage: %s\n", help->usage);
     if (help->examples != NULL)
         print_examples(out, help->examples);
-    print_options(out, explained, width);
+    for (size_t first = 0; explained[first] != NULL; first++) {
+        size_t length = help_first_word(explained[first]);
+        if (!is_first_of_its(explained, first))
+            continue;
+        if (length > 0)
+            buffer_printf(out, "\n%.*s\n", (int)length, explained[first]->option->name);
+        else
+            buffer_print(out, first > 0 ? "\ngeneral\n" : "\noptions\n");
+        for (size_t i = first; explained[i] != NULL; i++) {
+            if (is_together(explained[first], explained[i]))
+                print_option(out, explained[i], width);
+        }
+    }
     buffer_print(out, "\n"
                       "  --config FILE    read a configuration file (JSON with comments) [" CONFIG_PREFIX "CONFIG]\n"
                       "  --print-config   print the configuration in force and where it comes from\n"

@@ -74,15 +74,6 @@ static void print_value(struct buffer *out, const struct config_value *value)
     }
 }
 
-/* A path may hold any byte; a line break would end the comment. */
-static void print_source(struct buffer *out, const char *where)
-{
-    buffer_print(out, " // ");
-    for (; *where != '\0'; where++)
-        buffer_put(out, (unsigned char)*where < 0x20 ? '?' : *where);
-    buffer_put(out, '\n');
-}
-
 /* For options of any type: a URL with an '@' may have a password before it. */
 static bool may_have_password(const struct config_value *value)
 {
@@ -107,7 +98,12 @@ void config_print(const struct config *config, struct buffer *out)
         else
             print_value(out, value);
         buffer_put(out, ',');
-        print_source(out, value->where);
+        /* A path may hold any byte; a line break would end the comment. */
+        const char *where = value->where;
+        buffer_print(out, " // ");
+        for (; *where != '\0'; where++)
+            buffer_put(out, (unsigned char)*where < 0x20 ? '?' : *where);
+        buffer_put(out, '\n');
         before = name;
     }
     print_levels(out, before, "");

@@ -244,9 +244,16 @@ static void warn_of_unknown_variable(const struct config *config, const char *na
         log_warn("config.unknown_variable", "%s is not an option and is ignored; --help lists the options", name);
 }
 
-/* Other programs may own a variable with our prefix, so an unknown one is no error. */
-static void warn_of_unknown_variables(const struct config *config)
+/* An empty variable counts as not set. */
+static bool read_environment(struct config *config, struct status *st)
 {
+    for (size_t i = 0; i < config->count; i++) {
+        struct config_value *value = &config->values[i];
+        const char *text = value->use != OPTION_IDLE ? getenv(value->variable) : NULL;
+        if (text != NULL && *text != '\0' && !config_set_text(config, value, text, value->variable, st))
+            return false;
+    }
+    /* Other programs may own a variable with our prefix, so an unknown one is no error. */
     for (char **entry = environ; *entry != NULL; entry++) {
         char name[CONFIG_NAME_MAX + sizeof CONFIG_PREFIX];
         size_t length = strcspn(*entry, "=");
@@ -257,18 +264,6 @@ static void warn_of_unknown_variables(const struct config *config)
         if ((*entry)[length] == '=' && !is_service_link(name, *entry + length + 1))
             warn_of_unknown_variable(config, name);
     }
-}
-
-/* An empty variable counts as not set. */
-static bool read_environment(struct config *config, struct status *st)
-{
-    for (size_t i = 0; i < config->count; i++) {
-        struct config_value *value = &config->values[i];
-        const char *text = value->use != OPTION_IDLE ? getenv(value->variable) : NULL;
-        if (text != NULL && *text != '\0' && !config_set_text(config, value, text, value->variable, st))
-            return false;
-    }
-    warn_of_unknown_variables(config);
     return true;
 }
 

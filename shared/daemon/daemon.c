@@ -55,17 +55,6 @@ static int daemon_show(const struct daemon *daemon, const struct config *config)
     return fflush(stdout) == 0 ? DAEMON_EXIT_OK : DAEMON_EXIT_FAILED;
 }
 
-static void configure_log(const struct daemon *daemon, const struct config *config)
-{
-    enum log_level level = LOG_INFO;
-    log_level_parse(config_string(config, "log.level"), &level);
-    const char *format = config_string(config, "log.format");
-    log_configure(daemon->name, level,
-                  format[0] == 't'   ? LOG_FORMAT_TEXT
-                  : format[0] == 'j' ? LOG_FORMAT_JSON
-                                     : LOG_FORMAT_AUTO);
-}
-
 /* As many descriptors as the system lets us have. */
 static void raise_files_limit(void)
 {
@@ -153,7 +142,13 @@ struct config *daemon_configure(const struct daemon *daemon, int argc, char **ar
     *exit_code = DAEMON_EXIT_USAGE;
     if (config && config_read(config, argc, argv, &st)) {
         if (config_request(config) == CONFIG_RUN) {
-            configure_log(daemon, config);
+            enum log_level level = LOG_INFO;
+            log_level_parse(config_string(config, "log.level"), &level);
+            const char *format = config_string(config, "log.format");
+            log_configure(daemon->name, level,
+                          format[0] == 't'   ? LOG_FORMAT_TEXT
+                          : format[0] == 'j' ? LOG_FORMAT_JSON
+                                             : LOG_FORMAT_AUTO);
             open_memory(config);
             return config;
         }

@@ -49,15 +49,6 @@ static bool key_list_refuse_unknown(struct json_reader *in, const cJSON *entry)
     return true;
 }
 
-static void read_expiry(struct json_reader *in, const cJSON *entry, struct rpc_auth_key *key)
-{
-    const char *text = json_string_or(in, entry, "expires", NULL);
-    if (text && !key_list_read_time(text, &key->expires_s))
-        json_reader_fail(in, cJSON_GetObjectItemCaseSensitive(entry, "expires"),
-                         "is '%.32s' and must be a time in UTC of the years 2000 to 9999 like 2027-01-31T00:00:00Z",
-                         text);
-}
-
 /* Reads one entry; `methods` has room for RPC_AUTH_METHODS_MAX. */
 static bool read_entry(struct json_reader *in, const cJSON *entry, struct rpc_auth_key *key, const char **methods)
 {
@@ -78,7 +69,11 @@ static bool read_entry(struct json_reader *in, const cJSON *entry, struct rpc_au
         methods[key->method_count++] = pattern->valuestring;
     }
     key->methods = methods;
-    read_expiry(in, entry, key);
+    const char *text = json_string_or(in, entry, "expires", NULL);
+    if (text && !key_list_read_time(text, &key->expires_s))
+        json_reader_fail(in, cJSON_GetObjectItemCaseSensitive(entry, "expires"),
+                         "is '%.32s' and must be a time in UTC of the years 2000 to 9999 like 2027-01-31T00:00:00Z",
+                         text);
     return !in->failed;
 }
 

@@ -162,16 +162,6 @@ static void *keys_watch(void *data)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static void lock_init(struct daemon_keys *keys)
-{
-    pthread_condattr_t attributes;
-    pthread_mutex_init(&keys->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&keys->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 /* The stamp is taken before the text is read: a change in between is seen at the next look. */
 static bool file_open(struct daemon_keys *keys, const char *path, struct status *st)
 {
@@ -194,7 +184,12 @@ struct daemon_keys *daemon_keys_open(const cJSON *value, struct status *st)
         fail(st, RESOURCE_EXHAUSTED, "rpc.keys: no memory");
         return NULL;
     }
-    lock_init(keys);
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&keys->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&keys->stopped, &attributes);
+    pthread_condattr_destroy(&attributes);
     if (!(path ? file_open(keys, path, st) : keys_take(value, &keys->auth, st)))
         daemon_keys_close(&keys);
     return keys;

@@ -107,27 +107,6 @@ static bool start_traces(struct observation *observation, struct http_client *ht
     return true;
 }
 
-static void start_rpc_metrics(struct observation *observation, const struct rpc_schema *schema)
-{
-    size_t count = rpc_schema_method_count(schema);
-    struct rpc_metrics_method *methods = calloc(count + 1, sizeof *methods);
-    if (!methods)
-        fatal("daemon.memory", "no memory for metrics");
-    for (size_t i = 0; i < count; i++) {
-        const struct rpc_method *method = rpc_schema_method(schema, i);
-        methods[i] = (struct rpc_metrics_method){.service = method->service, .method = method->name};
-    }
-    observation->rpc = rpc_metrics_create(observation->metrics, observation->spans, methods, count);
-    free(methods);
-    struct rpc_observer *observer = rpc_metrics_observer(observation->rpc);
-    if (observation->spans) {
-        observer->records = true;
-        observer->samples_per_million = (uint32_t)config_integer(observation->config, "trace.samples_per_million");
-        observer->traces_runs = roots_are_runs(observation);
-    }
-    rpc_observe(observer);
-}
-
 struct observation *observation_start(const char *name, const struct config *config, struct loop *const *loops,
                                       struct http_client *const *http, unsigned loop_count,
                                       const struct rpc_schema *schema, struct status *st)
@@ -150,7 +129,23 @@ struct observation *observation_start(const char *name, const struct config *con
         observation_stop(&observation);
         return NULL;
     }
-    start_rpc_metrics(observation, schema);
+    size_t count = rpc_schema_method_count(schema);
+    struct rpc_metrics_method *methods = calloc(count + 1, sizeof *methods);
+    if (!methods)
+        fatal("daemon.memory", "no memory for metrics");
+    for (size_t i = 0; i < count; i++) {
+        const struct rpc_method *method = rpc_schema_method(schema, i);
+        methods[i] = (struct rpc_metrics_method){.service = method->service, .method = method->name};
+    }
+    observation->rpc = rpc_metrics_create(observation->metrics, observation->spans, methods, count);
+    free(methods);
+    struct rpc_observer *observer = rpc_metrics_observer(observation->rpc);
+    if (observation->spans) {
+        observer->records = true;
+        observer->samples_per_million = (uint32_t)config_integer(observation->config, "trace.samples_per_million");
+        observer->traces_runs = roots_are_runs(observation);
+    }
+    rpc_observe(observer);
     return observation;
 }
 

@@ -222,18 +222,6 @@ static bool is_carried(const struct daemon *daemon, const struct service *servic
     return false;
 }
 
-/* In a command, its own options and those of its direct peers come first; the options of its services come later. */
-static void use_of_command(const struct daemon *daemon, struct config *config)
-{
-    use(config, serving, OPTION_IDLE);
-    use(config, common, OPTION_FURTHER);
-    use(config, calling, daemon->peers->option ? OPTION_SHOWN : OPTION_IDLE);
-    for (const struct option *peer = daemon->peer_options; peer && peer->name; peer++)
-        config_use(config, peer->name, is_peer(daemon, peer->name) ? OPTION_FURTHER : OPTION_IDLE);
-    for (const struct service *const *service = daemon->services; *service; service++)
-        use(config, (*service)->options, OPTION_FURTHER);
-}
-
 static bool set_defaults(const struct daemon *daemon, struct config *config, struct status *st)
 {
     for (const struct daemon_default *own = daemon->defaults; own && own->option; own++)
@@ -273,7 +261,16 @@ struct config *daemon_create_config(const struct daemon *daemon, struct status *
     }
     for (size_t i = others; i < others_end; i++)
         use(config, tables[i], OPTION_IDLE);
-    if (daemon->is_command)
-        use_of_command(daemon, config);
+    if (daemon->is_command) {
+        /* In a command, its own options and those of its direct peers come first; the options of its services come
+         * later. */
+        use(config, serving, OPTION_IDLE);
+        use(config, common, OPTION_FURTHER);
+        use(config, calling, daemon->peers->option ? OPTION_SHOWN : OPTION_IDLE);
+        for (const struct option *peer = daemon->peer_options; peer && peer->name; peer++)
+            config_use(config, peer->name, is_peer(daemon, peer->name) ? OPTION_FURTHER : OPTION_IDLE);
+        for (const struct service *const *service = daemon->services; *service; service++)
+            use(config, (*service)->options, OPTION_FURTHER);
+    }
     return config;
 }

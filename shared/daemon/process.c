@@ -180,13 +180,6 @@ static void read_tls(struct daemon_process *process)
     };
 }
 
-static void count_listeners(struct daemon_process *process)
-{
-    for (size_t s = 0; s < process->hosted_count; s++)
-        if (process->hosted[s].service->drain)
-            process->listeners += process->hosted[s].created;
-}
-
 struct daemon_process *process_start(const struct daemon *daemon, const struct config *config, struct status *st)
 {
     struct daemon_process *process = calloc(1, sizeof *process);
@@ -204,9 +197,11 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
                                                  process->loop_count, process->schema, st);
         ok = process->observation && host_services(process, st);
     }
-    if (ok)
-        count_listeners(process);
-    else
+    if (ok) {
+        for (size_t s = 0; s < process->hosted_count; s++)
+            if (process->hosted[s].service->drain)
+                process->listeners += process->hosted[s].created;
+    } else
         process_stop(&process);
     return process;
 }

@@ -78,19 +78,6 @@ static const char *name_of(enum transfer_end end)
     return NULL;
 }
 
-static void cassette_line_write_end(struct json_writer *writer, const struct recorded *recorded)
-{
-    json_write_string(writer, "end", name_of(recorded->end));
-    if (recorded->end != TRANSFER_COMPLETE) {
-        json_write_string(writer, "code", status_code_name((int)recorded->status.code));
-        json_write_string(writer, "error", recorded->status.text);
-    }
-    if (recorded->answered && !recorded->http_status)
-        json_write_bool(writer, "answered", true);
-    if (recorded->stale)
-        json_write_bool(writer, "stale", true);
-}
-
 static void cassette_line_write_answer(struct json_writer *writer, const struct recorded *recorded)
 {
     json_write_int(writer, "status", recorded->http_status);
@@ -123,7 +110,15 @@ bool recorded_write(const struct recorded *recorded, struct buffer *line)
     if (recorded->request.length)
         cassette_line_write_bytes(&writer, "request", "request_base64", recorded->request.data,
                                   recorded->request.length);
-    cassette_line_write_end(&writer, recorded);
+    json_write_string(&writer, "end", name_of(recorded->end));
+    if (recorded->end != TRANSFER_COMPLETE) {
+        json_write_string(&writer, "code", status_code_name((int)recorded->status.code));
+        json_write_string(&writer, "error", recorded->status.text);
+    }
+    if (recorded->answered && !recorded->http_status)
+        json_write_bool(&writer, "answered", true);
+    if (recorded->stale)
+        json_write_bool(&writer, "stale", true);
     if (recorded->http_status)
         cassette_line_write_answer(&writer, recorded);
     json_write_end(&writer);

@@ -44,14 +44,6 @@ void coding_destroy(struct coding **coding_pointer)
     free(coding);
 }
 
-/* Both wrappings go by the name of deflate; zlib's begins with the number of its method. */
-static void coding_begin(struct coding *coding, unsigned char first)
-{
-    coding->begun = true;
-    if (!coding->gzip && (first & 0x0f) != Z_DEFLATED)
-        inflateReset2(&coding->stream, WINDOW_BARE);
-}
-
 enum coding_event coding_next(struct coding *coding, const char *bytes, size_t size, size_t *taken, char *out,
                               size_t room, size_t *made)
 {
@@ -59,8 +51,13 @@ enum coding_event coding_next(struct coding *coding, const char *bytes, size_t s
     *taken = *made = 0;
     if (!size && !coding->full)
         return CODING_MORE;
-    if (size && !coding->begun)
-        coding_begin(coding, (unsigned char)bytes[0]);
+    if (size && !coding->begun) {
+        /* Both wrappings go by the name of deflate; zlib's begins with the number of its method. */
+        unsigned char first = (unsigned char)bytes[0];
+        coding->begun = true;
+        if (!coding->gzip && (first & 0x0f) != Z_DEFLATED)
+            inflateReset2(&coding->stream, WINDOW_BARE);
+    }
     if (coding->ended) {
         if (!size)
             return CODING_MORE;

@@ -96,13 +96,6 @@ void connection_relax(struct connection *connection)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* Without chunks, only a reset tells a client that the body was cut. */
-static void reset_on_close(int fd)
-{
-    struct linger none = {.l_onoff = 1};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-}
-
 void connection_close(struct connection *connection)
 {
     if (connection->state == CONNECTION_CLOSED)
@@ -112,8 +105,12 @@ void connection_close(struct connection *connection)
     connection_move(connection, CONNECTION_CLOSED);
     loop_unwatch(server->loop, &connection->watch);
     loop_disarm(server->loop, &connection->deadline);
-    if (request && request->reply == REPLY_STREAMING && !request->chunked)
-        reset_on_close(connection->fd);
+    if (request && request->reply == REPLY_STREAMING && !request->chunked) {
+        /* Without chunks, only a reset tells a client that the body was cut. */
+        int fd = connection->fd;
+        struct linger none = {.l_onoff = 1};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    }
     close(connection->fd);
     buffer_fini(&connection->ahead);
     connection->request = NULL;
@@ -216,21 +213,6 @@ static void keep_ahead(struct connection *connection, const char *bytes, size_t 
         connection_close(connection);
 }
 
-static bool connection_read_some(struct connection *connection)
-{
-    if (connection->ahead.length) {
-        feed_ahead(connection);
-        return true;
-    }
-    size_t size;
-    char *input = connection->server->input;
-    if (!connection_receive(connection, input, SERVER_INPUT_SIZE, &size))
-        return false;
-    size_t own = connection_feed(connection, input, size);
-    keep_ahead(connection, input + own, size - own);
-    return true;
-}
-
 static bool drop_some(struct connection *connection)
 {
     size_t size;
@@ -250,7 +232,17 @@ static bool connection_step(struct connection *connection)
     switch (connection->state) {
     case CONNECTION_IDLE:
     case CONNECTION_READING:
-        return connection_read_some(connection);
+        if (connection->ahead.length) {
+            feed_ahead(connection);
+            return true;
+        }
+        size_t size;
+        char *input = connection->server->input;
+        if (!connection_receive(connection, input, SERVER_INPUT_SIZE, &size))
+            return false;
+        size_t own = connection_feed(connection, input, size);
+        keep_ahead(connection, input + own, size - own);
+        return true;
     case CONNECTION_ANSWERING:
         return reply_send(connection->request);
     case CONNECTION_LINGERING:
@@ -260,13 +252,6 @@ static bool connection_step(struct connection *connection)
     }
 }
 
-/* Watching the socket again turns its readiness into new edges at the loop's next poll. */
-static void connection_come_back(struct connection *connection)
-{
-    if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
-        connection_close(connection);
-}
-
 static void connection_go_on(struct connection *connection)
 {
     int steps = 0;
@@ -274,8 +259,11 @@ static void connection_go_on(struct connection *connection)
     while (steps < STEPS_A_TURN && connection_step(connection))
         steps++;
     connection->going = false;
-    if (steps == STEPS_A_TURN && connection->state != CONNECTION_CLOSED)
-        connection_come_back(connection);
+    if (steps == STEPS_A_TURN && connection->state != CONNECTION_CLOSED) {
+        /* Watching the socket again turns its readiness into new edges at the loop's next poll. */
+        if (!loop_watch(connection->server->loop, &connection->watch, connection->fd, EDGES))
+            connection_close(connection);
+    }
 }
 
 static void connection_ready(struct watch *watch, uint32_t events)

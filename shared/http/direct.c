@@ -210,18 +210,6 @@ static enum feed_result answer_ended(struct direct *direct, bool link_is_clean)
     return FEED_COMPLETE;
 }
 
-/* `bytes` may point into the held bytes. */
-static void direct_hold(struct direct *direct, const char *bytes, size_t size)
-{
-    direct->slot.transfer->held = true;
-    if (direct->held.length)
-        direct->held_at = direct->held.length - size;
-    else
-        buffer_append(&direct->held, bytes, size);
-    if (direct->held.failed)
-        fatal("http.memory", "no memory for a part of an answer");
-}
-
 static enum feed_result direct_feed(struct direct *direct, const char *bytes, size_t size)
 {
     enum feed_result fed = FEED_MORE;
@@ -253,8 +241,16 @@ static enum feed_result direct_feed(struct direct *direct, const char *bytes, si
         bytes += taken;
         size -= taken;
     }
-    if (fed == FEED_PAUSED)
-        direct_hold(direct, bytes, size);
+    if (fed == FEED_PAUSED) {
+        /* `bytes` may point into the held bytes. */
+        direct->slot.transfer->held = true;
+        if (direct->held.length)
+            direct->held_at = direct->held.length - size;
+        else
+            buffer_append(&direct->held, bytes, size);
+        if (direct->held.failed)
+            fatal("http.memory", "no memory for a part of an answer");
+    }
     return fed;
 }
 

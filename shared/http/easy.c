@@ -146,8 +146,13 @@ static void transfer_done(struct easy_job *job, CURLcode result)
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-static void easy_set_options(struct http_client *client, struct easy_slot *own)
+static struct http_slot *create(struct http_client *client)
 {
+    struct easy_slot *own = calloc(1, sizeof *own);
+    if (!own)
+        fatal("http.memory", "no memory for an HTTP transfer");
+    buffer_init(&own->lines, SIZE_MAX);
+    own->job.done = transfer_done;
     CURL *easy = easy_create(client, &own->job);
     bool http2 = client->options.http2;
     curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -163,16 +168,6 @@ static void easy_set_options(struct http_client *client, struct easy_slot *own)
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, own);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_piece);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, own);
-}
-
-static struct http_slot *create(struct http_client *client)
-{
-    struct easy_slot *own = calloc(1, sizeof *own);
-    if (!own)
-        fatal("http.memory", "no memory for an HTTP transfer");
-    buffer_init(&own->lines, SIZE_MAX);
-    own->job.done = transfer_done;
-    easy_set_options(client, own);
     return &own->slot;
 }
 
@@ -222,28 +217,6 @@ static void easy_add_line(struct easy_slot *own, size_t *count, const char *text
     buffer_put(&own->lines, '\0');
 }
 
-/* The lines of the head that belong into curl's list: all but the request's own, the host's and the body's, which it
- * writes by itself. "Name;" is how curl is told of a header without a value, "Name:" of one not to be sent. */
-static void list_lines(struct easy_slot *own, const struct buffer *head)
-{
-    size_t count = 0;
-    struct header_marks marks = {0};
-    transfer_mark_headers(own->slot.transfer, &marks);
-    const char *end = head->data + head->length - 2; /* the empty line */
-    for (const char *line = strchr(head->data, '\n') + 1, *next; line < end; line = next) {
-        size_t length = (size_t)(strchr(line, '\r') - line);
-        next = line + length + 2;
-        if ((strncasecmp(line, "Host:", 5) == 0 && !marks.host) || strncasecmp(line, "Content-Length:", 15) == 0)
-            continue;
-        easy_add_line(own, &count, line, length);
-        char *name_end = strchr(own->entries[count - 1].data, ':');
-        if (strcmp(name_end, ": ") == 0)
-            memcpy(name_end, ";", 2);
-    }
-    easy_add_line(own, &count, "Expect:", 7);
-    own->entries[count - 1].next = NULL;
-}
-
 static void write_headers(struct easy_slot *own)
 {
     struct buffer head;
@@ -261,24 +234,26 @@ static void write_headers(struct easy_slot *own)
     if (!own->entries || !buffer_reserve(&own->lines, head.length + sizeof "Expect:"))
         fatal("http.memory", "no memory for headers");
     buffer_text(&head);
-    list_lines(own, &head);
+    /* The list holds all lines except the request line, Host and the body's fields, which curl writes by itself. For
+     * curl, "Name;" is a header without a value, and "Name:" removes one. */
+    size_t count = 0;
+    struct header_marks marks = {0};
+    transfer_mark_headers(own->slot.transfer, &marks);
+    const char *end = head.data + head.length - 2; /* the empty line */
+    for (const char *line = strchr(head.data, '\n') + 1, *next; line < end; line = next) {
+        size_t length = (size_t)(strchr(line, '\r') - line);
+        next = line + length + 2;
+        if ((strncasecmp(line, "Host:", 5) == 0 && !marks.host) || strncasecmp(line, "Content-Length:", 15) == 0)
+            continue;
+        easy_add_line(own, &count, line, length);
+        char *name_end = strchr(own->entries[count - 1].data, ':');
+        if (strcmp(name_end, ": ") == 0)
+            memcpy(name_end, ";", 2);
+    }
+    easy_add_line(own, &count, "Expect:", 7);
+    own->entries[count - 1].next = NULL;
     explicit_bzero(head.data, head.length);
     buffer_fini(&head);
-}
-
-static void set_method(CURL *easy, const struct transfer *transfer)
-{
-    bool post = strcmp(transfer->method, "POST") == 0, get = strcmp(transfer->method, "GET") == 0;
-    bool head = strcmp(transfer->method, "HEAD") == 0;
-    curl_easy_setopt(easy, CURLOPT_NOBODY, head ? 1L : 0L);
-    if (transfer->body || post) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body ? transfer->body : "");
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(transfer->body ? transfer->body_size : 0));
-    } else if (!head) {
-        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    }
-    bool plain = head || (transfer->body ? post : post || get);
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, plain ? NULL : transfer->method);
 }
 
 static void easy_begin(struct http_slot *slot)
@@ -296,7 +271,17 @@ static void easy_begin(struct http_slot *slot)
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own->entries);
     curl_easy_setopt(easy, CURLOPT_URL, NULL); /* or it would tell that of the transfer before */
     curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
-    set_method(easy, transfer);
+    bool post = strcmp(transfer->method, "POST") == 0, get = strcmp(transfer->method, "GET") == 0;
+    bool head = strcmp(transfer->method, "HEAD") == 0;
+    curl_easy_setopt(easy, CURLOPT_NOBODY, head ? 1L : 0L);
+    if (transfer->body || post) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body ? transfer->body : "");
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(transfer->body ? transfer->body_size : 0));
+    } else if (!head) {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
+    bool plain = head || (transfer->body ? post : post || get);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, plain ? NULL : transfer->method);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, transfer->redirects_max ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)transfer->redirects_max);

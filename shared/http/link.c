@@ -245,19 +245,6 @@ static void link_opened(struct easy_job *job, CURLcode result)
     link->user->opened(link->user, result, job->forbidden, detail);
 }
 
-static void link_set_options(struct opening *opening, struct http_client *client, const struct transfer *transfer)
-{
-    CURL *easy = easy_create(client, &opening->job);
-    opening->job.address_allowed = transfer->address_allowed;
-    opening->job.done = link_opened;
-    opening->job.socket_lost = socket_lost;
-    curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
-    curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)INT_MAX);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
-}
-
 struct link *link_open(struct connection_pool *pool, const struct transfer *transfer, struct link_user *user)
 {
     struct http_client *client = pool->client;
@@ -272,7 +259,16 @@ struct link *link_open(struct connection_pool *pool, const struct transfer *tran
     link->losing.run = link_lost;
     link->origin = origin_hold(client, transfer);
     link->opening->link = link;
-    link_set_options(link->opening, client, transfer);
+    struct opening *opening = link->opening;
+    CURL *easy = easy_create(client, &opening->job);
+    opening->job.address_allowed = transfer->address_allowed;
+    opening->job.done = link_opened;
+    opening->job.socket_lost = socket_lost;
+    curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
+    curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)INT_MAX);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_timeout_ms);
     if (!pool->openings)
         pool->openings = multi_create(client, ALWAYS_KEPT);
     if (!multi_add(pool->openings, &link->opening->job))
@@ -393,18 +389,15 @@ static bool end_was_told(CURL *easy)
     return tls->backend != CURLSSLBACKEND_OPENSSL || SSL_get_shutdown(tls->internals) & SSL_RECEIVED_SHUTDOWN;
 }
 
-static ssize_t receive_over_tls(CURL *easy, char *bytes, size_t room)
-{
-    size_t got = 0;
-    CURLcode result = curl_easy_recv(easy, bytes, room, &got);
-    bool told = result != CURLE_OK || got || end_was_told(easy);
-    errno = told ? errno_of(result) : ECONNRESET;
-    return result == CURLE_OK && told ? (ssize_t)got : -1;
-}
-
 ssize_t link_receive(struct link *link, char *bytes, size_t room)
 {
-    if (link->secure)
-        return receive_over_tls(link->opening->job.easy, bytes, room);
+    if (link->secure) {
+        CURL *easy = link->opening->job.easy;
+        size_t got = 0;
+        CURLcode result = curl_easy_recv(easy, bytes, room, &got);
+        bool told = result != CURLE_OK || got || end_was_told(easy);
+        errno = told ? errno_of(result) : ECONNRESET;
+        return result == CURLE_OK && told ? (ssize_t)got : -1;
+    }
     return recv(link->fd, bytes, room, MSG_DONTWAIT);
 }

@@ -28,9 +28,19 @@
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Accepted connections inherit the options set here. */
-static void socket_options(int fd, int family)
+static int listener_listen_on(const char *text, struct status *st)
 {
+    struct sockaddr_storage address;
+    socklen_t size;
+    if (!address_parse(text, &address, &size, st))
+        return -1;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        fail(st, RESOURCE_EXHAUSTED, "no socket to listen on %s: %s", text, strerror(errno));
+        return -1;
+    }
+    /* Accepted connections inherit these options. */
+    int family = address.ss_family;
     static const struct {
         int level, name, value;
     } options[] = {
@@ -47,20 +57,6 @@ static void socket_options(int fd, int family)
     int both = 0; /* [::] also takes IPv4 */
     if (family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both);
-}
-
-static int listener_listen_on(const char *text, struct status *st)
-{
-    struct sockaddr_storage address;
-    socklen_t size;
-    if (!address_parse(text, &address, &size, st))
-        return -1;
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        fail(st, RESOURCE_EXHAUSTED, "no socket to listen on %s: %s", text, strerror(errno));
-        return -1;
-    }
-    socket_options(fd, address.ss_family);
     if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     fail(st, UNAVAILABLE, "cannot listen on %s: %s", text, strerror(errno));

@@ -115,16 +115,6 @@ static void player_play(struct transfer *transfer)
     loop_defer(transfer->client->loop, &transfer->ending);
 }
 
-static void fail_unrecorded(struct transfer *transfer, const char *path)
-{
-    transfer_fail(transfer, TRANSFER_UNRECORDED, NOT_FOUND,
-                  "the request %s %.200s with a body of %zu bytes was never recorded in '%.200s'; record it, or send "
-                  "what was recorded",
-                  transfer->method, path, transfer->body ? transfer->body_size : 0,
-                  cassette_path(transfer->player->cassette));
-    loop_defer(transfer->client->loop, &transfer->ending);
-}
-
 static void player_begin(struct transfer *transfer)
 {
     struct player *player = transfer->player;
@@ -139,7 +129,13 @@ static void player_begin(struct transfer *transfer)
     buffer_init(&player->content, transfer->response_max < SIZE_MAX ? transfer->response_max : SIZE_MAX - 1);
     transfer->active_ns = clock_now_ns();
     if (!player->recorded) {
-        fail_unrecorded(transfer, path);
+        transfer_fail(
+            transfer, TRANSFER_UNRECORDED, NOT_FOUND,
+            "the request %s %.200s with a body of %zu bytes was never recorded in '%.200s'; record it, or send "
+            "what was recorded",
+            transfer->method, path, transfer->body ? transfer->body_size : 0,
+            cassette_path(transfer->player->cassette));
+        loop_defer(transfer->client->loop, &transfer->ending);
     } else {
         if (transfer->idle_timeout_ms)
             transfer_watch_time(transfer);

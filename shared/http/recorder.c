@@ -100,9 +100,15 @@ static void keep_header(void *data, const char *name, const char *value)
     recorded->headers[i].value = allocated(strdup(value));
 }
 
-/* Cuts the redacted body into pieces of the original sizes; the last piece takes the rest. */
-static void cut_again(struct recorded *recorded)
+static void recorder_redact(struct transfer *transfer, struct recorded *recorded)
 {
+    struct buffer body;
+    buffer_init(&body, CASSETTE_BODY_MAX);
+    cassette_redact(transfer->cassette, transfer->body, transfer->body ? transfer->body_size : 0, &recorded->request);
+    cassette_redact(transfer->cassette, recorded->body.data, recorded->body.length, &body);
+    buffer_fini(&recorded->body);
+    recorded->body = body;
+    /* Cuts the redacted body into pieces of the original sizes; the last piece takes the rest. */
     size_t left = recorded->body.length;
     if (!left)
         recorded->piece_count = 0;
@@ -113,17 +119,6 @@ static void cut_again(struct recorded *recorded)
         if (!left)
             recorded->piece_count = i + 1;
     }
-}
-
-static void recorder_redact(struct transfer *transfer, struct recorded *recorded)
-{
-    struct buffer body;
-    buffer_init(&body, CASSETTE_BODY_MAX);
-    cassette_redact(transfer->cassette, transfer->body, transfer->body ? transfer->body_size : 0, &recorded->request);
-    cassette_redact(transfer->cassette, recorded->body.data, recorded->body.length, &body);
-    buffer_fini(&recorded->body);
-    recorded->body = body;
-    cut_again(recorded);
 }
 
 static void recorder_keep(struct transfer *transfer, struct recorded *recorded)

@@ -78,7 +78,7 @@ static void write_first_line(struct buffer *out, int http_status)
 
 static const char *const framing[] = {"content-length", "transfer-encoding", "connection", "date"};
 
-static bool may_be_sent(const char *name, const char *value)
+bool http_reply_header(struct http_request *request, const char *name, const char *value)
 {
     size_t length = strlen(name);
     if (!length || token_length(name, length) != length || value[strcspn(value, "\r\n")])
@@ -86,13 +86,6 @@ static bool may_be_sent(const char *name, const char *value)
     for (size_t i = 0; i < sizeof framing / sizeof *framing; i++)
         if (strcasecmp(name, framing[i]) == 0)
             return false;
-    return true;
-}
-
-bool http_reply_header(struct http_request *request, const char *name, const char *value)
-{
-    if (!may_be_sent(name, value))
-        return false;
     size_t name_length = strlen(name), value_length = strlen(value), size = name_length + value_length + 4;
     struct reply_header *header = arena_alloc(&request->arena, sizeof *header + size);
     if (!header)

@@ -41,15 +41,6 @@ static ssize_t reply_send_some(struct http_request *request)
     return sent;
 }
 
-static void all_is_sent(struct http_request *request)
-{
-    request->out_sent = 0;
-    if (request->out.capacity > OUT_KEPT)
-        buffer_fini(&request->out);
-    buffer_clear(&request->out);
-    connection_relax(request->connection);
-}
-
 /* False if the client has gone. A partial write is no failure. */
 static bool send_pending(struct http_request *request)
 {
@@ -66,7 +57,11 @@ static bool send_pending(struct http_request *request)
         }
         goes = false;
     }
-    all_is_sent(request);
+    request->out_sent = 0;
+    if (request->out.capacity > OUT_KEPT)
+        buffer_fini(&request->out);
+    buffer_clear(&request->out);
+    connection_relax(request->connection);
     return true;
 }
 

@@ -270,16 +270,6 @@ void request_expire(struct http_request *request)
                      (long long)request->server->options.read_ms);
 }
 
-static void whole(struct http_request *request)
-{
-    request_received(request);
-    buffer_text(&request->body); /* puts the NUL behind it */
-    if (request->too_big)
-        request_refuse_size(request);
-    else
-        server_handle(request->server, request);
-}
-
 /* After an event that ends it, the request may be gone. */
 size_t request_feed(struct http_request *request, const char *bytes, size_t size)
 {
@@ -301,7 +291,12 @@ size_t request_feed(struct http_request *request, const char *bytes, size_t size
             request_body_received(request, bytes + at - taken, taken);
             break;
         case HTTP1_END:
-            whole(request);
+            request_received(request);
+            buffer_text(&request->body); /* puts the NUL behind it */
+            if (request->too_big)
+                request_refuse_size(request);
+            else
+                server_handle(request->server, request);
             return at;
         case HTTP1_INVALID:
         case HTTP1_TOO_LARGE:

@@ -87,9 +87,18 @@ static bool request_parts_is_ascii(const char *text)
     return !*text;
 }
 
-/* Stores the parts of the URL that a request sends. */
-static void write_parts(struct http_url *url)
+/* Takes `parts`, the base to which `text` is relative. */
+static struct http_url *request_parts_read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
 {
+    struct http_url *url = request_parts_found(calloc(1, sizeof *url));
+    url->parts = request_parts_found(parts);
+    if (!request_parts_parse(url, text, flags, st)) {
+        http_url_destroy(&url);
+        return NULL;
+    }
+    curl_url_set(url->parts, CURLUPART_FRAGMENT, NULL, 0);
+    url->origin = request_parts_found(origin_of(url->parts));
+    url->host = request_parts_found(request_parts_part_of(url, CURLUPART_HOST, 0));
     char *path = request_parts_part_of(url, CURLUPART_PATH, 0), *query = request_parts_part_of(url, CURLUPART_QUERY, 0);
     char *port = request_parts_part_of(url, CURLUPART_PORT, CURLU_NO_DEFAULT_PORT),
          *user = request_parts_part_of(url, CURLUPART_USER, 0);
@@ -105,21 +114,6 @@ static void write_parts(struct http_url *url)
     curl_free(port);
     curl_free(user);
     curl_free(password);
-}
-
-/* Takes `parts`, the base to which `text` is relative. */
-static struct http_url *request_parts_read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
-{
-    struct http_url *url = request_parts_found(calloc(1, sizeof *url));
-    url->parts = request_parts_found(parts);
-    if (!request_parts_parse(url, text, flags, st)) {
-        http_url_destroy(&url);
-        return NULL;
-    }
-    curl_url_set(url->parts, CURLUPART_FRAGMENT, NULL, 0);
-    url->origin = request_parts_found(origin_of(url->parts));
-    url->host = request_parts_found(request_parts_part_of(url, CURLUPART_HOST, 0));
-    write_parts(url);
     size_t length = strlen(url->host);
     if (url->host[0] == '[' && url->host[length - 1] == ']') {
         memmove(url->host, url->host + 1, length - 2);

@@ -15,26 +15,6 @@
 #define READ_DEFAULT_MS         10000
 #define HEAD_MAX                ((size_t)1 << 20) /* bytes of an answer's head, which the arena of its request bounds */
 
-static void defaults(struct http_server_options *options)
-{
-    if (!options->connections_max)
-        options->connections_max = CONNECTIONS_DEFAULT_MAX;
-    if (!options->connections_per_address)
-        options->connections_per_address = ADDRESS_DEFAULT_MAX;
-    if (!options->header_max)
-        options->header_max = HEADER_DEFAULT_MAX;
-    if (!options->body_max)
-        options->body_max = BODY_DEFAULT_MAX;
-    if (!options->body_weight)
-        options->body_weight = 1;
-    if (!options->stream_max)
-        options->stream_max = STREAM_DEFAULT_MAX;
-    if (!options->idle_ms)
-        options->idle_ms = IDLE_DEFAULT_MS;
-    if (!options->read_ms)
-        options->read_ms = options->idle_ms < READ_DEFAULT_MS ? options->idle_ms : READ_DEFAULT_MS;
-}
-
 static void limit_passed(struct timer *timer);
 static void report_stopped(struct work *work);
 
@@ -46,7 +26,22 @@ struct http_server *http_server_create(struct loop *loop, const struct http_serv
         fatal("http.memory", "no memory for an HTTP server");
     server->loop = loop;
     server->options = *options;
-    defaults(&server->options);
+    if (!server->options.connections_max)
+        server->options.connections_max = CONNECTIONS_DEFAULT_MAX;
+    if (!server->options.connections_per_address)
+        server->options.connections_per_address = ADDRESS_DEFAULT_MAX;
+    if (!server->options.header_max)
+        server->options.header_max = HEADER_DEFAULT_MAX;
+    if (!server->options.body_max)
+        server->options.body_max = BODY_DEFAULT_MAX;
+    if (!server->options.body_weight)
+        server->options.body_weight = 1;
+    if (!server->options.stream_max)
+        server->options.stream_max = STREAM_DEFAULT_MAX;
+    if (!server->options.idle_ms)
+        server->options.idle_ms = IDLE_DEFAULT_MS;
+    if (!server->options.read_ms)
+        server->options.read_ms = server->options.idle_ms < READ_DEFAULT_MS ? server->options.idle_ms : READ_DEFAULT_MS;
     server->limit.expired = limit_passed;
     server->report.run = report_stopped;
     buffer_init(&server->head, 2 * HEAD_MAX);

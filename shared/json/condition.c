@@ -84,25 +84,6 @@ static void condition_find_values(struct evaluation *eval, size_t from, size_t t
     }
 }
 
-/* Members with a whole name that is a path. */
-static void find_whole_names(struct evaluation *eval, const cJSON *object)
-{
-    const struct condition_path *const *paths = eval->condition->paths;
-    const cJSON *member;
-    cJSON_ArrayForEach(member, object)
-    {
-        size_t from = 0, to = strchr(member->string, '.') ? eval->condition->path_count : 0;
-        while (from < to) {
-            size_t middle = from + (to - from) / 2;
-            int order = condition_path_compare(paths[middle]->text, member->string);
-            if (order == 0)
-                eval->values[middle] = member;
-            from = order < 0 ? middle + 1 : from;
-            to = order < 0 ? to : middle;
-        }
-    }
-}
-
 /* ---- contains ---------------------------------------------------------------------------------------------------- */
 
 /* Marks the tests from `from` to before `to`, of one list, that wait for this item. */
@@ -255,7 +236,21 @@ bool json_condition_holds(const struct json_condition *condition, const cJSON *o
     struct evaluation eval = {.condition = condition};
     if (cJSON_IsObject(object)) {
         condition_find_values(&eval, 0, condition->path_count, 0, object);
-        find_whole_names(&eval, object);
+        /* Members with a whole name that is a path. */
+        const struct condition_path *const *paths = eval.condition->paths;
+        const cJSON *member;
+        cJSON_ArrayForEach(member, object)
+        {
+            size_t from = 0, to = strchr(member->string, '.') ? eval.condition->path_count : 0;
+            while (from < to) {
+                size_t middle = from + (to - from) / 2;
+                int order = condition_path_compare(paths[middle]->text, member->string);
+                if (order == 0)
+                    eval.values[middle] = member;
+                from = order < 0 ? middle + 1 : from;
+                to = order < 0 ? to : middle;
+            }
+        }
     }
     find_contained(&eval);
     return term_holds(&eval, condition->root);

@@ -234,13 +234,6 @@ struct seen {
     size_t required;                                /* how many of them are required */
 };
 
-static void note_seen(struct seen *seen, const struct schema_node *node, const struct schema_property *property)
-{
-    size_t index = (size_t)(property - node->properties);
-    seen->bits[index / 64] |= UINT64_C(1) << (index % 64);
-    seen->required += property->required; /* a name stands once in an object */
-}
-
 /* The members that are objects or arrays, or the others. */
 static bool check_members(struct check *c, const struct schema_node *node, const cJSON *value, bool deep,
                           struct seen *seen, const struct schema_place *place)
@@ -254,8 +247,11 @@ static bool check_members(struct check *c, const struct schema_node *node, const
         if (!schema_check_spend(c, strlen(member->string) / SCHEMA_BYTES_STEP))
             return false;
         const struct schema_property *property = schema_property_find(node, member->string);
-        if (property)
-            note_seen(seen, node, property);
+        if (property) {
+            size_t index = (size_t)(property - node->properties);
+            seen->bits[index / 64] |= UINT64_C(1) << (index % 64);
+            seen->required += property->required; /* a name stands once in an object */
+        }
         if (!check_member(c, node, property, member, place))
             good = false;
         if ((!good && c->silent) || schema_check_is_over(c))

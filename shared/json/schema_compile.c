@@ -344,19 +344,6 @@ static bool append_required(struct compiler *c, struct schema_node *node, const 
     return true;
 }
 
-static bool finish_properties(struct compiler *c, struct schema_node *node, const cJSON *source,
-                              const struct schema_place *place)
-{
-    const struct schema_place at = {.up = place, .name = "required"};
-    const cJSON *required = cJSON_GetObjectItemCaseSensitive(source, "required");
-    if (node->property_count)
-        qsort(node->properties, node->property_count, sizeof *node->properties, schema_compile_by_name);
-    for (const cJSON *name = required ? required->child : NULL; name; name = name->next)
-        if (!require(c, node, name, &at))
-            return false;
-    return !required || append_required(c, node, required, &at);
-}
-
 static bool finish_strict(struct compiler *c, const struct schema_node *node, const struct schema_place *place)
 {
     bool is_object = (node->has_type && node->types & SCHEMA_OBJECT) || node->property_count;
@@ -377,7 +364,14 @@ static bool finish_strict(struct compiler *c, const struct schema_node *node, co
 static bool schema_compile_finish(struct compiler *c, struct schema_node *node, const cJSON *source,
                                   const struct schema_place *place)
 {
-    if (!finish_properties(c, node, source, place))
+    const struct schema_place at = {.up = place, .name = "required"};
+    const cJSON *required = cJSON_GetObjectItemCaseSensitive(source, "required");
+    if (node->property_count)
+        qsort(node->properties, node->property_count, sizeof *node->properties, schema_compile_by_name);
+    for (const cJSON *name = required ? required->child : NULL; name; name = name->next)
+        if (!require(c, node, name, &at))
+            return false;
+    if (required && !append_required(c, node, required, &at))
         return false;
     if (node->items_min > node->items_max || node->length_min > node->length_max || node->min > node->max)
         return schema_refuse(c->st, place, "the least is more than the most");

@@ -46,24 +46,18 @@ static unsigned same_cost(const struct schema_node *node)
     return cost->same = all;
 }
 
-/* One part of the value at a time: the costliest of those that this schema knows. */
-static unsigned costliest_part(const struct schema_node *node)
-{
-    unsigned most = node->items ? node->items->real->cost.before : 0;
-    if (node->additional)
-        most = cost_larger(most, node->additional->real->cost.before);
-    for (size_t i = 0; i < node->property_count; i++)
-        if (node->properties[i].node)
-            most = cost_larger(most, node->properties[i].node->real->cost.before);
-    return most;
-}
-
 static unsigned cost_below(const struct schema_node *node, unsigned round)
 {
     struct schema_cost *cost = cost_of(node);
     if (cost->round == round)
         return cost->below;
-    unsigned all = costliest_part(node);
+    /* One part of the value at a time: the costliest of those that this schema knows. */
+    unsigned all = node->items ? node->items->real->cost.before : 0;
+    if (node->additional)
+        all = cost_larger(all, node->additional->real->cost.before);
+    for (size_t i = 0; i < node->property_count; i++)
+        if (node->properties[i].node)
+            all = cost_larger(all, node->properties[i].node->real->cost.before);
     if (node->ref)
         all = cost_sum(all, cost_below(node->ref->real, round));
     for (size_t i = 0; i < node->any_count; i++)

@@ -200,16 +200,6 @@ static const cJSON **choices_place(const struct schema_choices *choices, const c
     return (const cJSON **)(uintptr_t)&choices->table[at];
 }
 
-static void choices_add_value(struct schema_choices *choices, const cJSON *value)
-{
-    struct schema_budget budget = {.left = SIZE_MAX};
-    struct hashing hashing = {.budget = &budget, .parts = SIZE_MAX, .text_most = SIZE_MAX - 1};
-    size_t parts = choices_measure(choices, value);
-    choices->parts = parts > choices->parts ? parts : choices->parts;
-    choices->deep |= value->child != NULL;
-    *choices_place(choices, value, value_hash(&hashing, value), &budget) = value;
-}
-
 struct schema_choices *schema_choices_create(struct arena *arena, const cJSON *list)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -223,8 +213,14 @@ struct schema_choices *schema_choices_create(struct arena *arena, const cJSON *l
     if (!choices)
         return NULL;
     choices->mask = room - 1;
-    for (const cJSON *value = list->child; value; value = value->next)
-        choices_add_value(choices, value);
+    for (const cJSON *value = list->child; value; value = value->next) {
+        struct schema_budget budget = {.left = SIZE_MAX};
+        struct hashing hashing = {.budget = &budget, .parts = SIZE_MAX, .text_most = SIZE_MAX - 1};
+        size_t parts = choices_measure(choices, value);
+        choices->parts = parts > choices->parts ? parts : choices->parts;
+        choices->deep |= value->child != NULL;
+        *choices_place(choices, value, value_hash(&hashing, value), &budget) = value;
+    }
     return choices;
 }
 

@@ -183,12 +183,6 @@ static bool is_mere_ref(const struct schema_node *node)
            node->min == -HUGE_VAL && node->above == -HUGE_VAL && node->max == HUGE_VAL && node->below == HUGE_VAL;
 }
 
-static void count_telling(struct schema_node *node)
-{
-    for (size_t i = 0; i < node->property_count; i++)
-        node->telling += node->properties[i].node && node->properties[i].node->tells;
-}
-
 /* Computes a node's chain length and accepted types from the nodes that it refers to. `through` is a $ref on the way
  * here, or NULL. */
 static bool schema_refs_settle(struct schema_node *node, const char *through, unsigned depth, struct status *st)
@@ -233,7 +227,9 @@ bool schema_refs_resolve(struct schema_nodes *nodes, const cJSON *tree, struct s
     for (struct schema_node *node = nodes->newest; node; node = node->older)
         if (!schema_refs_settle(node, NULL, 0, st))
             return false;
-    for (struct schema_node *node = nodes->newest; node; node = node->older)
-        count_telling(node);
+    for (struct schema_node *node = nodes->newest; node; node = node->older) {
+        for (size_t i = 0; i < node->property_count; i++)
+            node->telling += node->properties[i].node && node->properties[i].node->tells;
+    }
     return true;
 }

@@ -115,16 +115,6 @@ static void job_ended(struct work *work)
     job->ended(job);
 }
 
-static void run_or_refuse(struct job *job)
-{
-    if (atomic_load_explicit(&job->stop, memory_order_relaxed))
-        fail(&job->status, CANCELLED, "the caller has left");
-    else if (job_is_over(job))
-        fail(&job->status, DEADLINE_EXCEEDED, "no worker was free before the deadline; ask again, or for less");
-    else
-        job->run(job);
-}
-
 static struct job *await_job(void)
 {
     struct job *job = NULL;
@@ -143,7 +133,12 @@ static void *worker_main(void *data)
     while ((job = await_job())) {
         struct lane *lane = lane_of(job);
         pthread_mutex_unlock(&pool.lock);
-        run_or_refuse(job);
+        if (atomic_load_explicit(&job->stop, memory_order_relaxed))
+            fail(&job->status, CANCELLED, "the caller has left");
+        else if (job_is_over(job))
+            fail(&job->status, DEADLINE_EXCEEDED, "no worker was free before the deadline; ask again, or for less");
+        else
+            job->run(job);
         loop_post(job->loop, &job->work); /* the owner may free it from here on */
         pthread_mutex_lock(&pool.lock);
         lane->running--;

@@ -152,22 +152,6 @@ static bool link_find(const struct redis_link *link, struct sockaddr_storage *ad
     return *size > 0 || link_lost(link, st, "has a name that is not found");
 }
 
-/* TCP probes an idle connection and gives it up after two seconds, so that its next user does not have to find out. A
- * busy one has its own timeout (wait_for), because a busy Redis may not read. */
-static void detect_silence(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } settings[] = {
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, 1},
-        {IPPROTO_TCP, TCP_KEEPINTVL, 1},
-        {IPPROTO_TCP, TCP_KEEPCNT, 1},
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        setsockopt(fd, settings[i].level, settings[i].name, &settings[i].value, sizeof settings[i].value);
-}
-
 static bool link_connect_to(struct redis_link *link, int64_t deadline_ns, struct status *st)
 {
     int yes = 1, error = 0;
@@ -185,7 +169,19 @@ static bool link_connect_to(struct redis_link *link, int64_t deadline_ns, struct
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0 || error != 0)
         return link_lost(link, st, "cannot be reached");
     setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    detect_silence(link->fd);
+    /* TCP probes an idle connection and gives it up after two seconds, so that its next user does not have to find out.
+     * A busy one has its own timeout (wait_for), because a busy Redis may not read. */
+    int fd = link->fd;
+    static const struct {
+        int level, name, value;
+    } settings[] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 1},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 1},
+        {IPPROTO_TCP, TCP_KEEPCNT, 1},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setsockopt(fd, settings[i].level, settings[i].name, &settings[i].value, sizeof settings[i].value);
     return true;
 }
 

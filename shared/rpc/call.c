@@ -203,15 +203,6 @@ bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void
     return true;
 }
 
-/* Of a call that was aborted the client has a status already, to which the handler's details do not belong. */
-static void send_details(struct rpc_call *call)
-{
-    const void *bytes = NULL;
-    size_t size = call->cancelled ? 0 : rpc_details_encode(&call->status, call->details, &call->arena, &bytes);
-    if (size)
-        rpc_call_add_trailing(call, RPC_DETAILS_KEY, bytes, size);
-}
-
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static bool is_our_fault(enum status_code code)
@@ -237,7 +228,11 @@ static void call_end(struct rpc_call *call)
         rpc_observe_ended(call->loop, RPC_SERVER, call->method, late ? CANCELLED : call->status.code, call->status.text,
                           call->began_ns, rpc_trace_of_call(call), call->received_bytes, call->sent_bytes);
     }
-    send_details(call);
+    /* The client of an aborted call has a status already, to which the handler's details do not belong. */
+    const void *bytes = NULL;
+    size_t size = call->cancelled ? 0 : rpc_details_encode(&call->status, call->details, &call->arena, &bytes);
+    if (size)
+        rpc_call_add_trailing(call, RPC_DETAILS_KEY, bytes, size);
     call->ops->end(call);
 }
 

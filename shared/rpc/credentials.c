@@ -197,8 +197,9 @@ static bool source_watch(struct channel_source *source)
     return running;
 }
 
-static void source_unwatch(struct channel_source *source)
+static void channel_source_destroy(void *data)
 {
+    struct channel_source *source = data;
     pthread_mutex_lock(&watcher.lock);
     for (struct channel_source **at = &watcher.first; *at; at = &(*at)->next) {
         if (*at == source) {
@@ -209,12 +210,6 @@ static void source_unwatch(struct channel_source *source)
     if (!watcher.first)
         pthread_cond_signal(&watcher.emptied);
     pthread_mutex_unlock(&watcher.lock);
-}
-
-static void channel_source_destroy(void *data)
-{
-    struct channel_source *source = data;
-    source_unwatch(source);
     if (source->identity >= 0)
         close(source->identity);
     if (source->authorities >= 0)

@@ -25,17 +25,6 @@ static void put_detail(struct rpc_wire_writer *writer, size_t end, const char *t
     rpc_wire_put_header(writer, STATUS_DETAILS, writer->used - end);
 }
 
-static void put_retry_info(struct rpc_wire_writer *writer, int32_t retry_after_ms)
-{
-    size_t end = writer->used;
-    if (retry_after_ms % 1000 != 0)
-        rpc_wire_put_varint(writer, DURATION_NANOS, (uint64_t)(retry_after_ms % 1000) * 1000000);
-    if (retry_after_ms >= 1000)
-        rpc_wire_put_varint(writer, DURATION_SECONDS, (uint64_t)retry_after_ms / 1000);
-    rpc_wire_put_header(writer, RETRY_INFO_DELAY, writer->used - end);
-    put_detail(writer, end, retry_info_url);
-}
-
 /* The text without the field's name that fail_field puts in front. */
 static const char *description(const struct status *st)
 {
@@ -69,8 +58,16 @@ size_t rpc_details_encode(const struct status *st, const struct rpc_detail *adde
     bool marked = st->code == UNAVAILABLE; /* details.h */
     if (st->code == OK || (!added && st->field[0] == '\0' && st->retry_after_ms <= 0 && !marked))
         return 0;
-    if (st->retry_after_ms > 0)
-        put_retry_info(&writer, st->retry_after_ms);
+    if (st->retry_after_ms > 0) {
+        int32_t retry_after_ms = st->retry_after_ms;
+        size_t end = writer.used;
+        if (retry_after_ms % 1000 != 0)
+            rpc_wire_put_varint(&writer, DURATION_NANOS, (uint64_t)(retry_after_ms % 1000) * 1000000);
+        if (retry_after_ms >= 1000)
+            rpc_wire_put_varint(&writer, DURATION_SECONDS, (uint64_t)retry_after_ms / 1000);
+        rpc_wire_put_header(&writer, RETRY_INFO_DELAY, writer.used - end);
+        put_detail(&writer, end, retry_info_url);
+    }
     if (st->field[0] != '\0')
         put_bad_request(&writer, st);
     for (; added; added = added->next)

@@ -130,16 +130,6 @@ static void move_to(struct drain *drain, enum drain_state state)
     drain->moment_ns = clock_now_ns() + ABORT_MOMENT_MS * NS_PER_MS;
 }
 
-static void shut_core(struct drain *drain)
-{
-    struct rpc_server *server = drain->server;
-    move_to(drain, DRAIN_SHUTTING);
-    atomic_store(&server->refusing, true);
-    drain->shut.completed = core_shut;
-    grpc_server_shutdown_and_notify(server->grpc, server->shards[0].cq, &drain->shut);
-    loop_arm_after(server->shards[0].loop, &drain->look, ABORT_POLL_MS);
-}
-
 static void all_aborted(struct work *work)
 {
     struct drain *drain = CONTAINER_OF(work, struct drain, abort_work);
@@ -185,14 +175,6 @@ static unsigned calls_unanswered(struct rpc_server *server)
     return unanswered;
 }
 
-static void report_idle(struct drain *drain)
-{
-    void (*no_new_calls)(void *data) = drain->no_new_calls;
-    drain->no_new_calls = NULL;
-    if (no_new_calls)
-        no_new_calls(drain->data);
-}
-
 static void look_while_waiting(struct drain *drain)
 {
     struct rpc_server *server = drain->server;
@@ -202,8 +184,12 @@ static void look_while_waiting(struct drain *drain)
     bool reachable = connected && now_ns < drain->ages_up_ns;
     if (running || reachable)
         drain->quiet_since_ns = now_ns;
-    if (!reachable || now_ns >= drain->idle_ns)
-        report_idle(drain);
+    if (!reachable || now_ns >= drain->idle_ns) {
+        void (*no_new_calls)(void *data) = drain->no_new_calls;
+        drain->no_new_calls = NULL;
+        if (no_new_calls)
+            no_new_calls(drain->data);
+    }
     if (now_ns >= drain->limit_ns && running)
         log_warn("rpc.drain_cut", "the drain's limit is over: calls that still run are aborted");
     if (now_ns >= drain->limit_ns || now_ns - drain->quiet_since_ns >= QUIET_MS * NS_PER_MS)
@@ -218,9 +204,14 @@ static void drain_look(struct timer *timer)
     bool moment_over = clock_now_ns() >= drain->moment_ns;
     if (drain->state == DRAIN_WAITING)
         look_while_waiting(drain);
-    else if (drain->state == DRAIN_ABORTING && (moment_over || !calls_unanswered(drain->server)))
-        shut_core(drain);
-    else if (drain->state == DRAIN_SHUTTING && moment_over)
+    else if (drain->state == DRAIN_ABORTING && (moment_over || !calls_unanswered(drain->server))) {
+        struct rpc_server *server = drain->server;
+        move_to(drain, DRAIN_SHUTTING);
+        atomic_store(&server->refusing, true);
+        drain->shut.completed = core_shut;
+        grpc_server_shutdown_and_notify(server->grpc, server->shards[0].cq, &drain->shut);
+        loop_arm_after(server->shards[0].loop, &drain->look, ABORT_POLL_MS);
+    } else if (drain->state == DRAIN_SHUTTING && moment_over)
         grpc_server_cancel_all_calls(drain->server->grpc);
     else
         loop_arm_after(drain->server->shards[0].loop, timer, ABORT_POLL_MS);

@@ -100,14 +100,6 @@ static void inbound_message_received(struct rpc_tag *tag, bool ok)
 
 /* ---- accept ------------------------------------------------------------------------------------------------------ */
 
-static void read_trace(struct server_call *sc)
-{
-    size_t parent_size, state_size = 0;
-    const char *parent = rpc_call_metadata(&sc->call, "traceparent", &parent_size);
-    const char *state = rpc_observe_runs() ? rpc_call_metadata(&sc->call, "tracestate", &state_size) : NULL;
-    rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
-}
-
 /* Of two values, some readers take the first and others the last. */
 static const struct {
     const char *name;
@@ -195,7 +187,10 @@ static void call_arrived(struct rpc_tag *tag, bool ok)
     }
     server_call_await(sc->shard, sc->binding);
     server_call_enlist(sc);
-    read_trace(sc);
+    size_t parent_size, state_size = 0;
+    const char *parent = rpc_call_metadata(&sc->call, "traceparent", &parent_size);
+    const char *state = rpc_observe_runs() ? rpc_call_metadata(&sc->call, "tracestate", &state_size) : NULL;
+    rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
     rpc_call_begin(&sc->call);
     inbound_set_deadline(sc);
     struct status st = {0};

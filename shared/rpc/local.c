@@ -307,18 +307,6 @@ static void copy_metadata(struct local *local)
     }
 }
 
-/* Copied: the handler may outlive its caller. */
-static void copy_caller(struct local *local)
-{
-    const struct rpc_principal *caller = forwarded_caller(&local->base);
-    const char *name = caller ? arena_strdup(&local->call.arena, caller->name) : NULL;
-    const char *tenant = caller ? arena_strdup(&local->call.arena, caller->tenant) : NULL;
-    if (name && tenant)
-        local->call.principal = (struct rpc_principal){.name = name, .tenant = tenant};
-    else if (caller)
-        fail(&local->unsendable, RESOURCE_EXHAUSTED, "no memory for the call");
-}
-
 static void local_arrive(struct work *work)
 {
     struct local *local = CONTAINER_OF(work, struct local, arrive);
@@ -341,7 +329,14 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->deadline_ns = local->base.deadline_ns;
     rpc_trace_local(call, &local->base);
     rpc_call_begin(call);
-    copy_caller(local);
+    /* Copied: the handler may outlive its caller. */
+    const struct rpc_principal *caller = forwarded_caller(&local->base);
+    const char *name = caller ? arena_strdup(&local->call.arena, caller->name) : NULL;
+    const char *tenant = caller ? arena_strdup(&local->call.arena, caller->tenant) : NULL;
+    if (name && tenant)
+        local->call.principal = (struct rpc_principal){.name = name, .tenant = tenant};
+    else if (caller)
+        fail(&local->unsendable, RESOURCE_EXHAUSTED, "no memory for the call");
     copy_metadata(local);
 }
 

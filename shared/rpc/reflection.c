@@ -165,14 +165,6 @@ static bool answer_find(struct answer *answer, const struct question *question, 
     return !file || question->kind == REQUEST_ALL_EXTENSION_NUMBERS || files_collect(answer, file, arena);
 }
 
-static void put_error(struct rpc_wire_writer *writer, const struct status *error)
-{
-    size_t end = writer->used;
-    rpc_wire_put_text(writer, ERROR_MESSAGE, error->text);
-    rpc_wire_put_varint(writer, ERROR_CODE, error->code);
-    rpc_wire_put_header(writer, RESPONSE_ERROR, writer->used - end);
-}
-
 static void put_files(struct rpc_wire_writer *writer, const struct answer *answer)
 {
     size_t end = writer->used;
@@ -207,9 +199,12 @@ static void put_extension_numbers(struct rpc_wire_writer *writer, const struct a
 
 static void put_response(struct rpc_wire_writer *writer, const struct answer *answer, const struct question *question)
 {
-    if (answer->error.code != OK)
-        put_error(writer, &answer->error);
-    else if (question->kind == REQUEST_LIST_SERVICES)
+    if (answer->error.code != OK) {
+        size_t end = writer->used;
+        rpc_wire_put_text(writer, ERROR_MESSAGE, answer->error.text);
+        rpc_wire_put_varint(writer, ERROR_CODE, answer->error.code);
+        rpc_wire_put_header(writer, RESPONSE_ERROR, writer->used - end);
+    } else if (question->kind == REQUEST_LIST_SERVICES)
         put_services(writer, answer);
     else if (question->kind == REQUEST_ALL_EXTENSION_NUMBERS)
         put_extension_numbers(writer, answer, question->name);

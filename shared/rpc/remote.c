@@ -293,16 +293,6 @@ static size_t remote_request_metadata(struct remote *remote, grpc_metadata metad
     return count;
 }
 
-static grpc_byte_buffer *remote_pack(struct remote *remote, const ProtobufCMessage *message)
-{
-    remote->base.sent_bytes = protobuf_c_message_get_packed_size(message);
-    grpc_slice slice = grpc_slice_malloc(remote->base.sent_bytes);
-    protobuf_c_message_pack(message, GRPC_SLICE_START_PTR(slice));
-    grpc_byte_buffer *buffer = grpc_raw_byte_buffer_create(&slice, 1);
-    grpc_slice_unref(slice);
-    return buffer;
-}
-
 static size_t ops_out(struct remote *remote, grpc_op *ops, grpc_metadata *out, size_t out_count)
 {
     size_t count = 0;
@@ -375,7 +365,11 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     remote->grpc =
         grpc_channel_create_registered_call(stub->channel->grpc, NULL, 0, rpc_queue(call->loop),
                                             stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);
-    remote->outgoing = remote_pack(remote, input);
+    remote->base.sent_bytes = protobuf_c_message_get_packed_size(input);
+    grpc_slice slice = grpc_slice_malloc(remote->base.sent_bytes);
+    protobuf_c_message_pack(input, GRPC_SLICE_START_PTR(slice));
+    remote->outgoing = grpc_raw_byte_buffer_create(&slice, 1);
+    grpc_slice_unref(slice);
     remote_begin(remote);
     if (remote->failure.code != OK)
         grpc_call_cancel(remote->grpc, NULL);

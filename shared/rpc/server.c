@@ -36,17 +36,6 @@ static const struct rpc_builtin *const builtins[] = {
 };
 #define BUILTINS (sizeof builtins / sizeof *builtins)
 
-static void add_service_name(struct rpc_server *server, const char *name)
-{
-    for (size_t i = 0; i < server->service_count; i++)
-        if (strcmp(server->services[i], name) == 0)
-            return;
-    server->services = realloc(server->services, (server->service_count + 1) * sizeof *server->services);
-    if (!server->services)
-        fatal("rpc.memory", "no memory for a service");
-    server->services[server->service_count++] = name;
-}
-
 static void server_bind(struct rpc_server *server, const struct rpc_method *method, ProtobufCService *const *instances,
                         const struct rpc_builtin *builtin)
 {
@@ -55,7 +44,14 @@ static void server_bind(struct rpc_server *server, const struct rpc_method *meth
         fatal("rpc.memory", "no memory for a method");
     server->bindings[server->binding_count++] =
         (struct rpc_binding){.method = method, .instances = instances, .builtin = builtin};
-    add_service_name(server, method->service);
+    const char *name = method->service;
+    for (size_t i = 0; i < server->service_count; i++)
+        if (strcmp(server->services[i], name) == 0)
+            return;
+    server->services = realloc(server->services, (server->service_count + 1) * sizeof *server->services);
+    if (!server->services)
+        fatal("rpc.memory", "no memory for a service");
+    server->services[server->service_count++] = name;
 }
 
 static const struct rpc_method *find_method(const struct rpc_schema *schema, const char *service, const char *name)
@@ -105,20 +101,6 @@ static grpc_server *core_server(const struct rpc_server_options *options, grpc_r
     return grpc_server_create(&list, NULL);
 }
 
-static void fill_defaults(struct rpc_server_options *options)
-{
-    if (!options->message_max)
-        options->message_max = RPC_MESSAGE_DEFAULT_MAX;
-    if (!options->call_memory_max)
-        options->call_memory_max = options->message_max * CALL_MEMORY_FACTOR;
-    if (options->budget)
-        options->memory_max = options->budget->total;
-    if (!options->memory_max)
-        options->memory_max = MEMORY_DEFAULT_MAX;
-    if (!options->streams_max)
-        options->streams_max = STREAMS_DEFAULT_MAX;
-}
-
 struct rpc_server *rpc_server_create(const struct rpc_server_options *options, struct status *st)
 {
     if (options->tls && !rpc_tls_check(options->tls, st))
@@ -127,7 +109,16 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
     if (!server)
         fatal("rpc.memory", "no memory for a server");
     server->options = *options;
-    fill_defaults(&server->options);
+    if (!server->options.message_max)
+        server->options.message_max = RPC_MESSAGE_DEFAULT_MAX;
+    if (!server->options.call_memory_max)
+        server->options.call_memory_max = server->options.message_max * CALL_MEMORY_FACTOR;
+    if (server->options.budget)
+        server->options.memory_max = server->options.budget->total;
+    if (!server->options.memory_max)
+        server->options.memory_max = MEMORY_DEFAULT_MAX;
+    if (!server->options.streams_max)
+        server->options.streams_max = STREAMS_DEFAULT_MAX;
     server->listen = strdup(options->listen);
     server->shards = calloc(options->loop_count, sizeof *server->shards);
     if (!server->listen || !server->shards)

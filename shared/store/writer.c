@@ -118,18 +118,20 @@ static void fail_all(const struct load *load, const struct status *st)
         batch->status = *st;
 }
 
-/* A full disk fails many transactions in a second: the log has the first and the end of it. */
-static void trace_health(struct store *store, bool written, const struct status *st)
+static void writer_write_load(struct store *store, const struct load *load, struct store_stats *added)
 {
+    struct status st = {0};
+    int64_t begun_ns = clock_now_ns();
+    bool written = store->kind->write(store->engine, load->first, &st);
+    added->sync_ns = clock_now_ns() - begun_ns;
+    /* A full disk fails many transactions in a second: the log has the first and the end of it. */
     if (!written && !store->failing)
-        log_error("store.failed", "what was to be written is refused: %s", st->text);
+        log_error("store.failed", "what was to be written is refused: %s", st.text);
     if (written && store->failing)
         log_info("store.recovered", "the store writes again");
     store->failing = !written;
-}
-
-static void count(const struct load *load, bool written, struct store_stats *added)
-{
+    if (!written)
+        fail_all(load, &st);
     if (!written) {
         added->failures++;
         return;
@@ -146,18 +148,6 @@ static void count(const struct load *load, bool written, struct store_stats *add
         for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
             added->operations++;
     }
-}
-
-static void writer_write_load(struct store *store, const struct load *load, struct store_stats *added)
-{
-    struct status st = {0};
-    int64_t begun_ns = clock_now_ns();
-    bool written = store->kind->write(store->engine, load->first, &st);
-    added->sync_ns = clock_now_ns() - begun_ns;
-    trace_health(store, written, &st);
-    if (!written)
-        fail_all(load, &st);
-    count(load, written, added);
 }
 
 static void send_home(const struct load *load)
@@ -182,25 +172,20 @@ static void send_home(const struct load *load)
             loop_post(first[index]->loop, &first[index]->done);
 }
 
-static void add_stats(struct store *store, const struct store_stats *added)
-{
-    struct store_stats *stats = &store->stats;
-    pthread_mutex_lock(&store->lock);
-    stats->batches += added->batches;
-    stats->operations += added->operations;
-    stats->bytes += added->bytes;
-    stats->transactions += added->transactions;
-    stats->aborted += added->aborted;
-    stats->failures += added->failures;
-    stats->sync_ns = added->sync_ns;
-    pthread_mutex_unlock(&store->lock);
-}
-
 static void writer_carry_out(struct store *store, const struct load *load)
 {
     struct store_stats added = {0};
     writer_write_load(store, load, &added);
-    add_stats(store, &added); /* before the batches are reported */
+    struct store_stats *stats = &store->stats;
+    pthread_mutex_lock(&store->lock);
+    stats->batches += added.batches;
+    stats->operations += added.operations;
+    stats->bytes += added.bytes;
+    stats->transactions += added.transactions;
+    stats->aborted += added.aborted;
+    stats->failures += added.failures;
+    stats->sync_ns = added.sync_ns;
+    pthread_mutex_unlock(&store->lock); /* before the batches are reported */
     send_home(load);
     store_posted(store, load->batches);
 }

@@ -122,16 +122,6 @@ static void add_chunk(struct metrics *metrics)
     registry->cells_used = 0;
 }
 
-static uint32_t take_cells(struct metrics *metrics, size_t count)
-{
-    struct metrics_registry *registry = metrics->registry;
-    if (registry->cells_used + count > METRICS_CHUNK_CELLS)
-        add_chunk(metrics);
-    uint32_t cell = (uint32_t)((registry->chunk_count - 1) * METRICS_CHUNK_CELLS + registry->cells_used);
-    registry->cells_used += count;
-    return cell;
-}
-
 /* ---- series ------------------------------------------------------------------------------------------------------ */
 
 /* The concatenated values, each with its NUL. */
@@ -186,7 +176,14 @@ static struct metric_series *metrics_series_of(struct metric_family *family, con
     struct metric_series *series = metrics_xnonnull(malloc(sizeof *series + key->size));
     *series = (struct metric_series){.hash = key->hash, .size = key->size};
     memcpy(series->values, key->bytes, key->size);
-    series->cell = take_cells(family->metrics, metric_cells(family->metric));
+    struct metrics *metrics = family->metrics;
+    size_t count = metric_cells(family->metric);
+    struct metrics_registry *registry = metrics->registry;
+    if (registry->cells_used + count > METRICS_CHUNK_CELLS)
+        add_chunk(metrics);
+    uint32_t cell = (uint32_t)((registry->chunk_count - 1) * METRICS_CHUNK_CELLS + registry->cells_used);
+    registry->cells_used += count;
+    series->cell = cell;
     *place = series;
     if (family->last)
         family->last->next = series;

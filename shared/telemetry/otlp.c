@@ -112,14 +112,6 @@ static bool is_passing(const struct transfer *transfer)
     return transfer->http_status == 429 || (transfer->http_status >= 502 && transfer->http_status <= 504);
 }
 
-static int64_t retry_after_ms(const struct transfer *transfer)
-{
-    const char *text = transfer_header(transfer, "Retry-After");
-    char *end;
-    long seconds = text ? strtol(text, &end, 10) : -1;
-    return text && end != text && seconds >= 0 && seconds < 3600 ? seconds * 1000 : -1;
-}
-
 static void close_if_idle(struct otlp *otlp)
 {
     if (otlp->state == OTLP_SENDING || atomic_load(&otlp->posted))
@@ -150,7 +142,10 @@ static void otlp_answered(struct transfer *transfer)
     else
         snprintf(why, sizeof why, "%s", transfer->status.text);
 
-    int64_t wait_ms = retry_after_ms(transfer);
+    const char *text = transfer_header(transfer, "Retry-After");
+    char *end;
+    long seconds = text ? strtol(text, &end, 10) : -1;
+    int64_t wait_ms = text && end != text && seconds >= 0 && seconds < 3600 ? seconds * 1000 : -1;
     if (wait_ms < 0) {
         wait_ms = otlp->backoff_ms / 2 + (int64_t)random_below((uint64_t)otlp->backoff_ms);
         otlp->backoff_ms = otlp->backoff_ms * 2 < BACKOFF_MOST_MS ? otlp->backoff_ms * 2 : BACKOFF_MOST_MS;

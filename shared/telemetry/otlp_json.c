@@ -91,27 +91,6 @@ static bool otlp_json_is_set(const uint8_t id[8])
     return memcmp(id, zero, sizeof zero) != 0;
 }
 
-static void write_name(struct buffer *out, const struct span *span)
-{
-    buffer_print(out, ",\"name\":");
-    if (span->rpc_service)
-        buffer_printf(out, "\"%s/%s\"", span->rpc_service, span->rpc_method); /* names of a schema need no escape */
-    else
-        json_append_string(out, span->name, strlen(span->name));
-}
-
-/* LangSmith shows metadata, and no links. */
-static void write_link(struct buffer *out, const struct span *span)
-{
-    char trace_id[33], span_id[17];
-    trace_hex(span->trace.link_trace_id, 16, trace_id);
-    trace_hex(span->trace.link_span_id, 8, span_id);
-    buffer_printf(out,
-                  "{\"key\":\"langsmith.metadata.caller_trace_id\",\"value\":{\"stringValue\":\"%s\"}},"
-                  "{\"key\":\"langsmith.metadata.caller_span_id\",\"value\":{\"stringValue\":\"%s\"}},",
-                  trace_id, span_id);
-}
-
 static void write_links(struct buffer *out, const struct span *span)
 {
     char trace_id[33], span_id[17];
@@ -128,8 +107,16 @@ static void write_attributes(struct buffer *out, const struct span *span)
                                                   [SPAN_TOOL] = "tool",
                                                   [SPAN_RETRIEVER] = "retriever"};
     buffer_print(out, ",\"attributes\":[");
-    if (otlp_json_is_set(span->trace.link_span_id))
-        write_link(out, span);
+    if (otlp_json_is_set(span->trace.link_span_id)) {
+        /* LangSmith shows metadata, and no links. */
+        char trace_id[33], span_id[17];
+        trace_hex(span->trace.link_trace_id, 16, trace_id);
+        trace_hex(span->trace.link_span_id, 8, span_id);
+        buffer_printf(out,
+                      "{\"key\":\"langsmith.metadata.caller_trace_id\",\"value\":{\"stringValue\":\"%s\"}},"
+                      "{\"key\":\"langsmith.metadata.caller_span_id\",\"value\":{\"stringValue\":\"%s\"}},",
+                      trace_id, span_id);
+    }
     buffer_printf(out, "{\"key\":\"langsmith.span.kind\",\"value\":{\"stringValue\":\"%s\"}}%s", roles[span->role],
                   span->rpc_service || span->attributes.length ? "," : "");
     if (span->rpc_service)
@@ -144,16 +131,6 @@ static void write_attributes(struct buffer *out, const struct span *span)
     buffer_put(out, ']');
 }
 
-/* LangSmith takes the text of an error from the event. */
-static void write_exception(struct buffer *out, const struct span *span)
-{
-    buffer_printf(out, "%s{\"name\":\"exception\",\"timeUnixNano\":\"%lld\",\"attributes\":[{\"key\":",
-                  span->events.length ? "," : "", (long long)span->ended_ns);
-    buffer_print(out, "\"exception.message\",\"value\":{\"stringValue\":");
-    json_append_string(out, span->text, strlen(span->text));
-    buffer_print(out, "}}]}");
-}
-
 static void write_events(struct buffer *out, const struct span *span)
 {
     if (!span->events.length && !span->error)
@@ -161,8 +138,14 @@ static void write_events(struct buffer *out, const struct span *span)
     buffer_print(out, ",\"events\":[");
     if (span->events.length)
         buffer_append(out, span->events.data, span->events.length);
-    if (span->error)
-        write_exception(out, span);
+    if (span->error) {
+        /* LangSmith takes the text of an error from the event. */
+        buffer_printf(out, "%s{\"name\":\"exception\",\"timeUnixNano\":\"%lld\",\"attributes\":[{\"key\":",
+                      span->events.length ? "," : "", (long long)span->ended_ns);
+        buffer_print(out, "\"exception.message\",\"value\":{\"stringValue\":");
+        json_append_string(out, span->text, strlen(span->text));
+        buffer_print(out, "}}]}");
+    }
     buffer_put(out, ']');
 }
 
@@ -176,7 +159,11 @@ void otlp_json_span(struct buffer *out, const struct span *span)
         trace_hex(span->trace.parent_id, 8, parent_id);
         buffer_printf(out, ",\"parentSpanId\":\"%s\"", parent_id);
     }
-    write_name(out, span);
+    buffer_print(out, ",\"name\":");
+    if (span->rpc_service)
+        buffer_printf(out, "\"%s/%s\"", span->rpc_service, span->rpc_method); /* names of a schema need no escape */
+    else
+        json_append_string(out, span->name, strlen(span->name));
     buffer_printf(out, ",\"kind\":%d,\"startTimeUnixNano\":\"%lld\",\"endTimeUnixNano\":\"%lld\",\"flags\":%d",
                   (int)span->kind, (long long)span->began_ns, (long long)span->ended_ns, FLAG_SAMPLED);
     write_attributes(out, span);

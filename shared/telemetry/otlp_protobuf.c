@@ -124,33 +124,10 @@ static uint64_t otlp_protobuf_time_at(const cJSON *object, const char *key)
     return strtoull(string_at(object, key), NULL, 10);
 }
 
-static void put_events(struct buffer *out, const cJSON *events)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, events)
-    {
-        struct buffer event;
-        buffer_init(&event, PART_MAX);
-        put_fixed(&event, 1, otlp_protobuf_time_at(item, "timeUnixNano"), 8);
-        otlp_protobuf_put_text(&event, 2, string_at(item, "name"));
-        put_attributes(&event, 3, cJSON_GetObjectItemCaseSensitive(item, "attributes"));
-        otlp_protobuf_put_message(out, 11, &event);
-    }
-}
-
 static bool otlp_protobuf_is_set(const uint8_t id[8])
 {
     static const uint8_t zero[8];
     return memcmp(id, zero, sizeof zero) != 0;
-}
-
-static void put_link(struct buffer *out, const struct trace_context *trace)
-{
-    struct buffer link;
-    buffer_init(&link, PART_MAX);
-    put_bytes(&link, 1, trace->link_trace_id, sizeof trace->link_trace_id);
-    put_bytes(&link, 2, trace->link_span_id, sizeof trace->link_span_id);
-    otlp_protobuf_put_message(out, 13, &link);
 }
 
 static void put_status(struct buffer *out, const cJSON *given)
@@ -177,30 +154,28 @@ static void put_span(struct buffer *out, const struct span *span, const cJSON *j
     put_fixed(&message, 7, (uint64_t)span->began_ns, 8);
     put_fixed(&message, 8, (uint64_t)span->ended_ns, 8);
     put_attributes(&message, 9, cJSON_GetObjectItemCaseSensitive(json, "attributes"));
-    put_events(&message, cJSON_GetObjectItemCaseSensitive(json, "events"));
-    if (otlp_protobuf_is_set(span->trace.link_span_id))
-        put_link(&message, &span->trace);
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(json, "events");
+    const cJSON *item;
+    cJSON_ArrayForEach(item, events)
+    {
+        struct buffer event;
+        buffer_init(&event, PART_MAX);
+        put_fixed(&event, 1, otlp_protobuf_time_at(item, "timeUnixNano"), 8);
+        otlp_protobuf_put_text(&event, 2, string_at(item, "name"));
+        put_attributes(&event, 3, cJSON_GetObjectItemCaseSensitive(item, "attributes"));
+        otlp_protobuf_put_message(&message, 11, &event);
+    }
+    if (otlp_protobuf_is_set(span->trace.link_span_id)) {
+        struct buffer link;
+        buffer_init(&link, PART_MAX);
+        put_bytes(&link, 1, span->trace.link_trace_id, sizeof span->trace.link_trace_id);
+        put_bytes(&link, 2, span->trace.link_span_id, sizeof span->trace.link_span_id);
+        otlp_protobuf_put_message(&message, 13, &link);
+    }
     if (status)
         put_status(&message, status);
     put_fixed(&message, 16, FLAG_SAMPLED, 4);
     otlp_protobuf_put_message(out, 2, &message);
-}
-
-/* Packs the spans singly: the tree of a whole batch would be many times its size. */
-static void put_spans(struct buffer *out, const struct span *spans)
-{
-    struct buffer text;
-    buffer_init(&text, PART_MAX);
-    for (const struct span *span = spans; span; span = span->next) {
-        struct status st = {0};
-        buffer_clear(&text);
-        otlp_json_span(&text, span);
-        cJSON *json = json_parse(buffer_text(&text), text.length, NULL, &st);
-        if (json)
-            put_span(out, span, json);
-        cJSON_Delete(json);
-    }
-    buffer_fini(&text);
 }
 
 static void put_resource(struct buffer *out, const char *resource)
@@ -227,7 +202,19 @@ void otlp_protobuf_request(struct buffer *out, const char *resource, const struc
     otlp_protobuf_put_text(&scope_name, 1, "renga");
     otlp_protobuf_put_text(&scope_name, 2, RENGA_VERSION);
     otlp_protobuf_put_message(&scope, 1, &scope_name);
-    put_spans(&scope, spans);
+    /* Packs the spans singly: the tree of a whole batch would be many times its size. */
+    struct buffer text;
+    buffer_init(&text, PART_MAX);
+    for (const struct span *span = spans; span; span = span->next) {
+        struct status st = {0};
+        buffer_clear(&text);
+        otlp_json_span(&text, span);
+        cJSON *json = json_parse(buffer_text(&text), text.length, NULL, &st);
+        if (json)
+            put_span(&scope, span, json);
+        cJSON_Delete(json);
+    }
+    buffer_fini(&text);
     otlp_protobuf_put_message(&whole, 2, &scope);
     otlp_protobuf_put_message(out, 1, &whole);
 }

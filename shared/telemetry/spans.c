@@ -218,15 +218,6 @@ static void spans_leave_queue(struct spans *spans, unsigned count, size_t bytes)
     atomic_fetch_sub_explicit(&spans->queued_bytes, bytes, memory_order_relaxed);
 }
 
-static void spans_push(struct spans *spans, struct span *span)
-{
-    struct span *head = atomic_load_explicit(&spans->pushed, memory_order_relaxed);
-    do
-        span->next = head;
-    while (!atomic_compare_exchange_weak_explicit(&spans->pushed, &head, span, memory_order_release,
-                                                  memory_order_relaxed));
-}
-
 void span_end(struct span **span_pointer)
 {
     struct span *span = *span_pointer;
@@ -247,7 +238,11 @@ void span_end(struct span **span_pointer)
         span_destroy(span);
         return;
     }
-    spans_push(spans, span);
+    struct span *head = atomic_load_explicit(&spans->pushed, memory_order_relaxed);
+    do
+        span->next = head;
+    while (!atomic_compare_exchange_weak_explicit(&spans->pushed, &head, span, memory_order_release,
+                                                  memory_order_relaxed));
     if (spans->waiting && queued + 1 >= spans->notify_count &&
         !atomic_exchange_explicit(&spans->notified, true, memory_order_acq_rel))
         spans->waiting(spans->waiting_data);

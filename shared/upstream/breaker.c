@@ -68,16 +68,6 @@ uint32_t breaker_take(struct breaker *breaker, int64_t now_ns)
 
 /* ---- the end of a request ---------------------------------------------------------------------------------------- */
 
-static void breaker_count(struct breaker *breaker, int64_t now_ns, bool bad)
-{
-    int64_t second = now_ns / NS_PER_SEC;
-    struct breaker_second *now = &breaker->window[second % BREAKER_WINDOW_SECONDS];
-    if (now->second != second)
-        *now = (struct breaker_second){.second = second};
-    now->all++;
-    now->bad += bad;
-}
-
 static bool breaker_half_failed(const struct breaker *breaker, int64_t now_ns)
 {
     int64_t second = now_ns / NS_PER_SEC;
@@ -92,7 +82,12 @@ static bool breaker_half_failed(const struct breaker *breaker, int64_t now_ns)
 
 static void breaker_judge_closed(struct breaker *breaker, int64_t now_ns, bool bad)
 {
-    breaker_count(breaker, now_ns, bad);
+    int64_t second = now_ns / NS_PER_SEC;
+    struct breaker_second *now = &breaker->window[second % BREAKER_WINDOW_SECONDS];
+    if (now->second != second)
+        *now = (struct breaker_second){.second = second};
+    now->all++;
+    now->bad += bad;
     breaker->in_a_row = bad ? breaker->in_a_row + 1 : 0;
     if (bad && (breaker->in_a_row >= BREAKER_FAILURES || breaker_half_failed(breaker, now_ns)))
         breaker_open(breaker, now_ns);

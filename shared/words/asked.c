@@ -220,17 +220,6 @@ static const struct asked_language *asked_language_of(const struct asked_letters
     return &asked_chinese;
 }
 
-/* Where the sentence that ends at `end` begins; its own final marks are part of it. */
-static size_t asked_sentence_begin(const struct asked_letters *letters, size_t end)
-{
-    size_t at = end;
-    while (at > 0 && (asked_ends_sentence(letters, at - 1) || asked_is_blank(letters->at[at - 1].code)))
-        at--;
-    while (at > 0 && !asked_ends_sentence(letters, at - 1))
-        at--;
-    return at;
-}
-
 bool asked_read(const char *question, size_t length, struct asked *asked)
 {
     struct asked_letters letters;
@@ -238,7 +227,12 @@ bool asked_read(const char *question, size_t length, struct asked *asked)
     bool japanese, reads = false;
     const struct asked_language *language = asked_language_of(&letters, &japanese);
     for (size_t end = letters.count, tries = 0; end > 0 && !reads && tries < SENTENCES_TRIED; tries++) {
-        size_t begin = asked_sentence_begin(&letters, end);
+        /* The sentence that ends at `end`; its own final marks are part of it. */
+        size_t begin = end;
+        while (begin > 0 && (asked_ends_sentence(&letters, begin - 1) || asked_is_blank(letters.at[begin - 1].code)))
+            begin--;
+        while (begin > 0 && !asked_ends_sentence(&letters, begin - 1))
+            begin--;
         struct asked_part sentence = {begin, end};
         while (sentence.begin < sentence.end && asked_is_blank(letters.at[sentence.begin].code))
             sentence.begin++;

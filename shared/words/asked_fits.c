@@ -136,25 +136,6 @@ static bool asked_is_common(const struct asked_letters *letters, const struct as
     return length < 3 || words_function_word(word, length);
 }
 
-static void asked_count_hits(struct asked_rated *rated)
-{
-    struct asked_run run;
-    uint16_t count = 0;
-    size_t done = 0;
-    for (size_t at = 0; asked_run_next(rated, &at, &run);) {
-        while (done <= run.begin)
-            rated->hits[done++] = count;
-        if (asked_fits_is_word(run.script))
-            count += !run.fresh && !asked_is_common(rated->sentence, &run) ? 2 : 0;
-        for (size_t i = run.begin; run.script >= SCRIPT_HAN && run.script != SCRIPT_HIRAGANA && i + 1 < run.end; i++) {
-            count += asked_was_seen(&rated->seen, asked_hash(rated->sentence, i, i + 2));
-            rated->hits[done++] = count;
-        }
-    }
-    while (done <= rated->sentence->count)
-        rated->hits[done++] = count;
-}
-
 double asked_nearness(const struct asked_rated *rated, size_t begin, size_t end)
 {
     size_t reach = rated->latin ? NEAR_LATIN : NEAR_HAN;
@@ -206,7 +187,21 @@ double asked_fits(const struct asked *asked, const char *question, size_t questi
     rated.focus = asked_letters_of(&of_question, asked->focus);
     asked_see(&rated.seen, &of_question);
     rated.latin = of_question.count > 0 && asked->language[0] != 'j' && asked->language[0] != 'z';
-    asked_count_hits(&rated);
+    struct asked_run run;
+    uint16_t count = 0;
+    size_t done = 0;
+    for (size_t at = 0; asked_run_next(&rated, &at, &run);) {
+        while (done <= run.begin)
+            rated.hits[done++] = count;
+        if (asked_fits_is_word(run.script))
+            count += !run.fresh && !asked_is_common(rated.sentence, &run) ? 2 : 0;
+        for (size_t i = run.begin; run.script >= SCRIPT_HAN && run.script != SCRIPT_HIRAGANA && i + 1 < run.end; i++) {
+            count += asked_was_seen(&rated.seen, asked_hash(rated.sentence, i, i + 2));
+            rated.hits[done++] = count;
+        }
+    }
+    while (done <= rated.sentence->count)
+        rated.hits[done++] = count;
     double fits = asked_rate(&rated);
     return fits < 0 ? 0 : fits > 1 ? 1 : fits;
 }

@@ -56,23 +56,22 @@ static bool opposites_is_letter(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-static void opposites_take_word(struct opposites_found *found, const char *word, size_t length)
-{
-    for (size_t row = 0; row < ROWS; row++)
-        for (int side = 0; side < SIDES; side++)
-            for (int form = 0; form < FORMS && rows[row].sides[side][form]; form++)
-                if (rows[row].sides[side][form][0] == (*word | 0x20) && strlen(rows[row].sides[side][form]) == length &&
-                    strncasecmp(rows[row].sides[side][form], word, length) == 0)
-                    found->sides[row] |= (unsigned char)(1 << side);
-}
-
 static void opposites_read_english(struct claim text, struct opposites_found *found)
 {
     for (size_t at = 0, end; at < text.length; at = end + 1) {
         for (end = at; end < text.length && opposites_is_letter(text.text[end]);)
             end++;
-        if (end > at && end - at < WORD_MAX)
-            opposites_take_word(found, text.text + at, end - at);
+        if (end > at && end - at < WORD_MAX) {
+            const char *word = text.text + at;
+            size_t length = end - at;
+            for (size_t row = 0; row < ROWS; row++)
+                for (int side = 0; side < SIDES; side++)
+                    for (int form = 0; form < FORMS && rows[row].sides[side][form]; form++)
+                        if (rows[row].sides[side][form][0] == (*word | 0x20) &&
+                            strlen(rows[row].sides[side][form]) == length &&
+                            strncasecmp(rows[row].sides[side][form], word, length) == 0)
+                            found->sides[row] |= (unsigned char)(1 << side);
+        }
     }
 }
 

@@ -61,15 +61,6 @@ static bool pairs_has_name(const struct pair_part *part, struct claim name)
     return false;
 }
 
-static void pairs_add_name(struct pair_part *part, struct claim name, size_t characters, enum script script, bool first)
-{
-    bool latin =
-        script == SCRIPT_LETTER && characters >= NAME_LEAST && !first && name.text[0] >= 'A' && name.text[0] <= 'Z';
-    bool kana = script == SCRIPT_KATAKANA && characters >= KANA_LEAST;
-    if ((latin || kana) && part->name_count < PART_NAMES)
-        part->names[part->name_count++] = name;
-}
-
 /* Capitalised words and Katakana words. The first word of a text may be capitalised for its place. */
 static void pairs_read_names(struct pair_part *part, bool first)
 {
@@ -87,23 +78,19 @@ static void pairs_read_names(struct pair_part *part, bool first)
             characters++;
             continue;
         }
-        if (characters)
-            pairs_add_name(part, (struct claim){text.text + begin, at - begin}, characters, script, first);
+        if (characters) {
+            struct claim name = (struct claim){text.text + begin, at - begin};
+            bool latin = script == SCRIPT_LETTER && characters >= NAME_LEAST && !first && name.text[0] >= 'A' &&
+                         name.text[0] <= 'Z';
+            bool kana = script == SCRIPT_KATAKANA && characters >= KANA_LEAST;
+            if ((latin || kana) && part->name_count < PART_NAMES)
+                part->names[part->name_count++] = name;
+        }
         first &= script != SCRIPT_LETTER;
         script = next;
         begin = at;
         characters = 1;
     }
-}
-
-static void pairs_read_figures(struct pair_part *part)
-{
-    struct figure_letters letters;
-    struct figure figure;
-    size_t at = 0;
-    figure_letters_read(part->text.text, part->text.length, &letters);
-    while (part->figure_count < PART_FIGURES && figure_next(&letters, &at, &figure))
-        part->figures[part->figure_count++] = figure;
 }
 
 static void pairs_add(struct pair_parts *parts, struct claim text, bool first)
@@ -112,7 +99,12 @@ static void pairs_add(struct pair_parts *parts, struct claim text, bool first)
     if (!text.length || parts->count == PARTS_MAX)
         return;
     *part = (struct pair_part){.text = text};
-    pairs_read_figures(part);
+    struct figure_letters letters;
+    struct figure figure;
+    size_t at = 0;
+    figure_letters_read(part->text.text, part->text.length, &letters);
+    while (part->figure_count < PART_FIGURES && figure_next(&letters, &at, &figure))
+        part->figures[part->figure_count++] = figure;
     pairs_read_names(part, first);
     parts->count += part->figure_count != 0;
 }

@@ -81,20 +81,14 @@ static bool echo_is_term(const struct aligned_text *said, const struct aligned_t
     return said->count && said->count <= SHORT_WORDS && !aligned_stand(asked, said->words, said->count);
 }
 
-static size_t echo_content(const struct aligned_text *said)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < said->count; i++)
-        count += !said->words[i].stop_word;
-    return count;
-}
-
 bool grounding_adds(const struct grounding_work *work, struct claim sentence, uint32_t unit)
 {
     struct aligned_text said, there;
     aligned_read(sentence, &said);
     aligned_read(grounding_text(work->evidence, unit), &there);
-    size_t content = echo_content(&said);
+    size_t content = 0;
+    for (size_t i = 0; i < said.count; i++)
+        content += !said.words[i].stop_word;
     if (said.count && said.count == there.count && !memmem(sentence.text, sentence.length, "?", 1) &&
         !memmem(sentence.text, sentence.length, "？", strlen("？")))
         return true; /* a whole statement of the source may answer "Is it …?" */

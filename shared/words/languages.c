@@ -88,19 +88,6 @@ static bool is_hangul(uint32_t code)
            (code >= 0x3131 && code <= 0x318E);
 }
 
-static void count_character(struct language_signs *signs, uint32_t code)
-{
-    enum script script = script_of(code);
-    signs->hangul += is_hangul(code);
-    signs->kana += script == SCRIPT_HIRAGANA || script == SCRIPT_KATAKANA;
-    if (script == SCRIPT_HAN) {
-        signs->han++;
-        signs->chinese += is_chinese(code);
-    }
-    if (code == 0xBF || code == 0xA1) /* ¿ ¡ */
-        signs->weights[LANGUAGE_ES] += ENOUGH + 1;
-}
-
 /* The mark that closes a quotation, or 0. An apostrophe is no quotation mark. */
 static uint32_t languages_closing(uint32_t code)
 {
@@ -126,7 +113,16 @@ static bool count_signs(struct language_signs *signs, const char *text, size_t l
             until = c.code == until ? 0 : until;
             continue;
         }
-        count_character(signs, c.code);
+        uint32_t code = c.code;
+        enum script script = script_of(code);
+        signs->hangul += is_hangul(code);
+        signs->kana += script == SCRIPT_HIRAGANA || script == SCRIPT_KATAKANA;
+        if (script == SCRIPT_HAN) {
+            signs->han++;
+            signs->chinese += is_chinese(code);
+        }
+        if (code == 0xBF || code == 0xA1) /* ¿ ¡ */
+            signs->weights[LANGUAGE_ES] += ENOUGH + 1;
         if (script_of(c.code) == SCRIPT_LETTER && !is_hangul(c.code)) {
             if (letters <= WORD_MAX)
                 letters += utf8_write(word + letters, c.code);

@@ -87,16 +87,6 @@ static void names_add(struct names *names, const struct squeezed *squeezed, uint
     lengths[squeezed->count - 1] = true;
 }
 
-/* Inserts from the last to the first, so that the list of a slot has the order of the input. */
-static void names_link(struct names *names)
-{
-    for (size_t i = names->count; i-- > 0;) {
-        uint32_t *slot = &names->slots[names_mix(names->named[i].hash) & names->slot_mask];
-        names->named[i].next = *slot;
-        *slot = (uint32_t)i + 1;
-    }
-}
-
 const struct names *names_create(struct arena *arena, const struct name *list, size_t count)
 {
     size_t slots = 16;
@@ -119,7 +109,12 @@ const struct names *names_create(struct arena *arena, const struct name *list, s
             return NULL;
         names_add(names, &squeezed, list[i].tag, lengths);
     }
-    names_link(names);
+    /* Inserts from the last to the first, so that the list of a slot has the order of the input. */
+    for (size_t i = names->count; i-- > 0;) {
+        uint32_t *slot = &names->slots[names_mix(names->named[i].hash) & names->slot_mask];
+        names->named[i].next = *slot;
+        *slot = (uint32_t)i + 1;
+    }
     for (size_t length = NAMES_LENGTH_MAX; length > 0; length--) {
         if (lengths[length - 1])
             names->lengths[names->length_count++] = (uint8_t)length;

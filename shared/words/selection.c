@@ -85,22 +85,6 @@ static void add_run(const struct evidence *evidence, const struct query_term *on
     sums->all_runs += weight;
 }
 
-static void add_terms(const struct evidence *evidence, const struct query *query, struct sums *sums)
-{
-    const struct query_term *last = NULL;
-    for (size_t i = 0; i < query->count; i++) {
-        const struct query_term *term = &query->terms[i];
-        if (term->id == NO_TERM)
-            continue;
-        selection_add_term(evidence, term, sums);
-        if (term->stop_word)
-            continue;
-        if (last && term->begin < last->end + NEAR_BYTES)
-            add_run(evidence, last, term, sums);
-        last = term;
-    }
-}
-
 static bool selection_ends_with(const char *text, size_t length, const char *const *ends, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -220,30 +204,6 @@ static void selection_add_to_pool(struct pool *pool, uint32_t unit, double score
     pool->scores[at] = score;
 }
 
-static void find_best(const struct evidence *evidence, const struct sums *sums, struct question *question)
-{
-    for (size_t i = 0; i < evidence->unit_count; i++)
-        if (!evidence->units[i].heading && sums->own[i] > question->best_own)
-            question->best_own = sums->own[i];
-    for (size_t i = 0; i < evidence->passage_count; i++)
-        if (evidence->passages[i].score > question->best_search)
-            question->best_search = evidence->passages[i].score;
-}
-
-static void selection_fill_pool(const struct evidence *evidence, const struct question *question,
-                                const struct sums *sums, struct pool *pool)
-{
-    for (size_t i = 0; i < evidence->unit_count; i++) {
-        const struct unit *unit = &evidence->units[i];
-        struct selected selected = {.unit = (uint32_t)i};
-        if (unit->heading || sums->passage[unit->passage] <= 0)
-            continue;
-        read_signs(evidence, question, sums, &selected);
-        selection_weigh(&selected);
-        selection_add_to_pool(pool, selected.unit, selected.chosen.score);
-    }
-}
-
 static enum selection_sign sign_of(enum asked_type type)
 {
     switch (type) {
@@ -325,9 +285,33 @@ bool selection_rank(const struct evidence *evidence, const char *question, size_
         return true;
     if (!sums_init(evidence, &sums))
         return false;
-    add_terms(evidence, &asked.terms, &sums);
-    find_best(evidence, &sums, &asked);
-    selection_fill_pool(evidence, &asked, &sums, &pool);
+    const struct query_term *last = NULL;
+    for (size_t i = 0; i < asked.terms.count; i++) {
+        const struct query_term *term = &asked.terms.terms[i];
+        if (term->id == NO_TERM)
+            continue;
+        selection_add_term(evidence, term, &sums);
+        if (term->stop_word)
+            continue;
+        if (last && term->begin < last->end + NEAR_BYTES)
+            add_run(evidence, last, term, &sums);
+        last = term;
+    }
+    for (size_t i = 0; i < evidence->unit_count; i++)
+        if (!evidence->units[i].heading && sums.own[i] > asked.best_own)
+            asked.best_own = sums.own[i];
+    for (size_t i = 0; i < evidence->passage_count; i++)
+        if (evidence->passages[i].score > asked.best_search)
+            asked.best_search = evidence->passages[i].score;
+    for (size_t i = 0; i < evidence->unit_count; i++) {
+        const struct unit *unit = &evidence->units[i];
+        struct selected selected = {.unit = (uint32_t)i};
+        if (unit->heading || sums.passage[unit->passage] <= 0)
+            continue;
+        read_signs(evidence, &asked, &sums, &selected);
+        selection_weigh(&selected);
+        selection_add_to_pool(&pool, selected.unit, selected.chosen.score);
+    }
     rank_pool(evidence, &asked, &sums, &pool, selection);
     if (selection->count)
         selection_cover(evidence, &asked, selection);

@@ -245,17 +245,6 @@ void redis_connection_lost(struct redis_connection *connection, const struct sta
     connection->verified = false;
 }
 
-static void redis_connection_verified(struct redis_connection *connection)
-{
-    if (connection->lost_ns != 0)
-        log_info("store.redis_found", "the %s's connection to Redis at %s works again after %lld ms",
-                 connection->purpose, connection_place_of(connection),
-                 (long long)((clock_now_ns() - connection->lost_ns) / NS_PER_MS));
-    connection->lost_ns = connection->next_try_ns = 0;
-    connection->verified = true;
-    atomic_store(connection->found_ns, clock_now_ns());
-}
-
 int64_t redis_connection_deadline(struct redis_connection *connection)
 {
     int64_t now_ns = clock_now_ns();
@@ -325,8 +314,15 @@ struct redis_reply *redis_connection_next(struct redis_connection *connection, i
     struct redis_reply *reply = redis_link_reply(connection->link, deadline_ns, st);
     if (reply == NULL)
         redis_connection_lost(connection, st);
-    else if (!connection->verified)
-        redis_connection_verified(connection);
+    else if (!connection->verified) {
+        if (connection->lost_ns != 0)
+            log_info("store.redis_found", "the %s's connection to Redis at %s works again after %lld ms",
+                     connection->purpose, connection_place_of(connection),
+                     (long long)((clock_now_ns() - connection->lost_ns) / NS_PER_MS));
+        connection->lost_ns = connection->next_try_ns = 0;
+        connection->verified = true;
+        atomic_store(connection->found_ns, clock_now_ns());
+    }
     return reply;
 }
 

@@ -101,17 +101,6 @@ static void append_operation(struct buffer *out, const struct store_operation *o
         group_append_bytes(out, operation->value);
 }
 
-static void append_batch(struct buffer *out, const struct store_batch *batch)
-{
-    char count[24];
-    int size = snprintf(count, sizeof count, "%zu", arguments_of_batch(batch));
-    redis_command_part(out, count, (size_t)size);
-    for (int others = 0; others < 2; others++) /* expectations concern the state before the group: they come first */
-        for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
-            if ((operation->verb != STORE_EXPECT) == others)
-                append_operation(out, operation);
-}
-
 void redis_group_append(const struct redis_group *group, struct redis_connection *connection, const char *writer,
                         uint64_t number)
 {
@@ -124,8 +113,16 @@ void redis_group_append(const struct redis_group *group, struct redis_connection
     redis_connection_argument(connection, own);
     redis_connection_argument(connection, group->takes_away ? "1" : "0");
     const struct store_batch *batch = group->first;
-    for (unsigned i = 0; i < group->batches; i++, batch = batch->next)
-        append_batch(out, batch);
+    for (unsigned i = 0; i < group->batches; i++, batch = batch->next) {
+        char count[24];
+        int size = snprintf(count, sizeof count, "%zu", arguments_of_batch(batch));
+        redis_command_part(out, count, (size_t)size);
+        /* Expectations concern the state before the group: they come first. */
+        for (int others = 0; others < 2; others++)
+            for (const struct store_operation *operation = batch->first; operation != NULL; operation = operation->next)
+                if ((operation->verb != STORE_EXPECT) == others)
+                    append_operation(out, operation);
+    }
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -137,14 +134,6 @@ static const struct store_operation *expectation_of(const struct store_batch *ba
         if (operation->verb == STORE_EXPECT && place-- == 0)
             return operation;
     return NULL;
-}
-
-static bool leave_out(struct store_batch *batch, unsigned long place)
-{
-    const struct store_operation *expectation = batch != NULL ? expectation_of(batch, place) : NULL;
-    if (expectation != NULL)
-        store_batch_abort(batch, expectation->key);
-    return expectation != NULL;
 }
 
 bool redis_group_answered(const struct redis_group *group, const struct redis_reply *answer)
@@ -160,8 +149,10 @@ bool redis_group_answered(const struct redis_group *group, const struct redis_re
             return false;
         for (; at < number; at++)
             batch = batch->next;
-        if (!leave_out(batch, place))
+        const struct store_operation *expectation = batch != NULL ? expectation_of(batch, place) : NULL;
+        if (expectation == NULL)
             return false;
+        store_batch_abort(batch, expectation->key);
     }
     return true;
 }

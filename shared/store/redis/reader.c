@@ -31,14 +31,6 @@ static bool append_settling(struct redis_engine *engine, struct redis_connection
     return unconfirmed;
 }
 
-static void has_settled(struct redis_engine *engine, uint64_t number)
-{
-    pthread_mutex_lock(&engine->lock);
-    if (engine->unconfirmed_number == number)
-        engine->unconfirmed = false;
-    pthread_mutex_unlock(&engine->lock);
-}
-
 /* A writer that Redis does not know any more can not be carried out late either. */
 static enum redis_outcome reader_settle(struct redis_engine *engine, struct redis_connection *reader, uint64_t number,
                                         struct redis_reply *reply, struct status *st)
@@ -48,20 +40,13 @@ static enum redis_outcome reader_settle(struct redis_engine *engine, struct redi
     redis_reply_free(&reply);
     if (outcome == REDIS_REFUSED && error == REDIS_LOST)
         outcome = REDIS_ANSWERED;
-    if (outcome == REDIS_ANSWERED)
-        has_settled(engine, number);
+    if (outcome == REDIS_ANSWERED) {
+        pthread_mutex_lock(&engine->lock);
+        if (engine->unconfirmed_number == number)
+            engine->unconfirmed = false;
+        pthread_mutex_unlock(&engine->lock);
+    }
     return outcome;
-}
-
-static void append_scan(struct redis_connection *reader, const struct store_scan *scan)
-{
-    char limit[24], room[24];
-    snprintf(limit, sizeof limit, "%zu", scan->limit);
-    snprintf(room, sizeof room, "%zu", scan->bytes_max);
-    redis_range_append(redis_connection_script(reader, REDIS_SCAN, 5), scan->from, scan->to);
-    redis_connection_argument(reader, limit);
-    redis_connection_argument(reader, room);
-    redis_connection_argument(reader, scan->backwards ? "1" : "0");
 }
 
 /* Sends all of them; the answer to the first. */
@@ -72,8 +57,15 @@ static enum redis_outcome reader_ask_rows(struct redis_engine *engine, struct re
     enum redis_error error;
     uint64_t number;
     bool settles = append_settling(engine, reader, &number);
-    for (const struct store_scan *scan = scans; scan != NULL; scan = scan->next)
-        append_scan(reader, scan);
+    for (const struct store_scan *scan = scans; scan != NULL; scan = scan->next) {
+        char limit[24], room[24];
+        snprintf(limit, sizeof limit, "%zu", scan->limit);
+        snprintf(room, sizeof room, "%zu", scan->bytes_max);
+        redis_range_append(redis_connection_script(reader, REDIS_SCAN, 5), scan->from, scan->to);
+        redis_connection_argument(reader, limit);
+        redis_connection_argument(reader, room);
+        redis_connection_argument(reader, scan->backwards ? "1" : "0");
+    }
     *rows = redis_connection_ask(reader, deadline_ns, st);
     if (settles) {
         enum redis_outcome outcome = reader_settle(engine, reader, number, *rows, st);

@@ -72,15 +72,6 @@ struct attempt {
     bool unheard;     /* it was sent, and its result is unknown */
 };
 
-static void append_wait(struct redis_engine *engine)
-{
-    char replicas[16], timeout[24];
-    snprintf(replicas, sizeof replicas, "%d", engine->settings.replicas);
-    snprintf(timeout, sizeof timeout, "%" PRId64, engine->settings.unavailable_ms / 4);
-    redis_command(redis_link_out(engine->writer.link),
-                  (struct redis_part[]){REDIS_PART("WAIT"), REDIS_PART(replicas), REDIS_PART(timeout)}, 3);
-}
-
 static int64_t replicas_of(struct redis_engine *engine, int64_t deadline_ns, struct status *st)
 {
     struct redis_reply *reply = redis_connection_next(&engine->writer, deadline_ns, st);
@@ -95,8 +86,13 @@ static struct attempt try_group(struct redis_engine *engine, const struct redis_
     struct redis_connection *writer = &engine->writer;
     struct attempt attempt = {0};
     redis_group_append(group, writer, engine->id, engine->number + 1);
-    if (engine->settings.replicas > 0)
-        append_wait(engine);
+    if (engine->settings.replicas > 0) {
+        char replicas[16], timeout[24];
+        snprintf(replicas, sizeof replicas, "%d", engine->settings.replicas);
+        snprintf(timeout, sizeof timeout, "%" PRId64, engine->settings.unavailable_ms / 4);
+        redis_command(redis_link_out(engine->writer.link),
+                      (struct redis_part[]){REDIS_PART("WAIT"), REDIS_PART(replicas), REDIS_PART(timeout)}, 3);
+    }
     attempt.answer = redis_connection_ask(writer, deadline_ns, st);
     attempt.unheard = attempt.answer == NULL;
     if (attempt.answer != NULL && engine->settings.replicas > 0)
@@ -120,16 +116,6 @@ static bool writer_answered(struct redis_engine *engine, const struct redis_grou
     return true;
 }
 
-/* Acknowledged data is lost, and the state in memory may build on it: these batches are not written, and a new writer
- * writes the next ones. */
-static bool rolled_back(struct redis_engine *engine, const struct status *st)
-{
-    log_error("store.redis_rolled_back", "%s", st->text);
-    set_doubt(engine, false);
-    engine->id[0] = '\0';
-    return false;
-}
-
 static bool write_group(struct redis_engine *engine, const struct redis_group *group, struct status *st)
 {
     int64_t deadline_ns = redis_connection_deadline(&engine->writer) + redis_link_busy_ms(group->bytes) * NS_PER_MS;
@@ -139,8 +125,14 @@ static bool write_group(struct redis_engine *engine, const struct redis_group *g
         bool enough = attempt.replicas >= engine->settings.replicas || clock_now_ns() >= deadline_ns;
         if (attempt.outcome == REDIS_ANSWERED && enough)
             return writer_answered(engine, group, &attempt, st);
-        if (attempt.outcome == REDIS_REFUSED && attempt.error == REDIS_LOST)
-            return rolled_back(engine, st);
+        if (attempt.outcome == REDIS_REFUSED && attempt.error == REDIS_LOST) {
+            /* Acknowledged data is lost, and the state in memory may build on it: these batches are not written, and a
+             * new writer writes the next ones. */
+            log_error("store.redis_rolled_back", "%s", st->text);
+            set_doubt(engine, false);
+            engine->id[0] = '\0';
+            return false;
+        }
         if (attempt.outcome == REDIS_REFUSED)
             break;
         in_doubt = in_doubt || attempt.unheard || attempt.outcome == REDIS_ANSWERED;

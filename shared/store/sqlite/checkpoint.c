@@ -119,20 +119,15 @@ uint64_t checkpoint_room(const struct checkpoint *checkpoint)
     return statvfs(checkpoint->path, &volume) == 0 ? (uint64_t)volume.f_bavail * volume.f_frsize : UINT64_MAX;
 }
 
-/* All of it into the file, and the volume gets back the bytes of the log. A reader in the log is not waited for. */
-static void checkpoint_give_back(struct sqlite3 *writer)
-{
-    sqlite3_busy_timeout(writer, FORGET_BUSY_MS);
-    checkpoint_copy(writer, SQLITE_CHECKPOINT_TRUNCATE);
-    sqlite3_busy_timeout(writer, SQLITE_BUSY_MS);
-}
-
 uint64_t checkpoint_maintain(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages, bool refused)
 {
     uint64_t room = checkpoint_room(checkpoint);
     if (refused || (uint64_t)log_pages * SQLITE_PAGE_BYTES * 2 > room) {
         atomic_store(&checkpoint->copied, false);
-        checkpoint_give_back(writer);
+        /* Writes the whole log into the file and truncates it, without waiting for a reader in the log. */
+        sqlite3_busy_timeout(writer, FORGET_BUSY_MS);
+        checkpoint_copy(writer, SQLITE_CHECKPOINT_TRUNCATE);
+        sqlite3_busy_timeout(writer, SQLITE_BUSY_MS);
         return checkpoint_room(checkpoint);
     }
     if (atomic_exchange(&checkpoint->copied, false) || log_pages > LOG_TOO_LONG) {

@@ -84,15 +84,6 @@ bool sqlite_read_number(struct sqlite3 *connection, const char *sql, int64_t *nu
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
-/* Only ever a new file, see above. */
-static bool file_make_private(const char *path, struct status *st)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 || errno == EEXIST || fail(st, UNAVAILABLE, "%s cannot be made: %s", path, strerror(errno));
-}
-
 static bool take_lock(struct sqlite_file *file, const char *lock_path, struct status *st)
 {
     char holder[16] = "";
@@ -137,8 +128,12 @@ bool sqlite_file_open(struct sqlite_file *file, const char *path, struct status 
     *file = (struct sqlite_file){.lock_fd = -1};
     if (*path == '\0')
         return fail(st, INVALID_ARGUMENT, "'sqlite:' names no file; give 'sqlite:FILE'");
-    if (!file_make_private(path, st))
-        return false;
+    /* Only a new file gets these permissions, see above. */
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    if (fd < 0 && errno != EEXIST)
+        return fail(st, UNAVAILABLE, "%s cannot be made: %s", path, strerror(errno));
     file->path = realpath(path, NULL);
     if (file->path == NULL)
         return fail(st, UNAVAILABLE, "%s cannot be opened: %s", path, strerror(errno));

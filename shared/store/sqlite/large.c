@@ -76,20 +76,15 @@ bool sqlite_is_large(struct store_bytes key, struct store_bytes value)
     return key.size + value.size > ROW_MAX - ROW_HEAD;
 }
 
-/* Whether the part of a value in its leaf leaves room for another of this size. */
-static bool large_shares_page(struct store_bytes value)
+bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st)
 {
+    /* Whether the part of a value in its leaf leaves room for another of this size. */
     size_t row = value.size + ROW_HEAD;
     if (row > LEAF_MAX) {
         size_t part = LEAF_LEAST + (row - LEAF_LEAST) % OVERFLOW;
         row = part > LEAF_MAX ? LEAF_LEAST : part;
     }
-    return row <= LEAF_SHARED;
-}
-
-bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st)
-{
-    bool shared = large_shares_page(value);
+    bool shared = row <= LEAF_SHARED;
     sqlite3_stmt *add = large->statements[shared ? LARGE_SHARED : LARGE_ALONE][LARGE_ADD];
     large->any = true;
     sqlite3_bind_blob(add, 1, value.size > 0 ? value.bytes : "", (int)value.size, SQLITE_STATIC);
