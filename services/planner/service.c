@@ -33,7 +33,7 @@ static ProtobufCService *planner_create(const struct service_context *context, s
 {
     struct planner *planner = calloc(1, sizeof *planner);
     if (!planner) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the planner");
+        fail_memory(st, "the planner");
         return NULL;
     }
     planner->base = functions;

@@ -33,7 +33,7 @@ static ProtobufCService *reviewer_create(const struct service_context *context, 
 {
     struct reviewer *reviewer = calloc(1, sizeof *reviewer);
     if (!reviewer) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the reviewer");
+        fail_memory(st, "the reviewer");
         return NULL;
     }
     reviewer->base = functions;

@@ -121,7 +121,7 @@ struct config *config_create(const struct option *const *tables, size_t count, s
     void *memory = config != NULL ? map_secrets() : NULL;
     if (memory == NULL) {
         free(config);
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the configuration");
+        fail_memory(st, "the configuration");
         return NULL;
     }
     config->secret_memory = memory;

@@ -1,5 +1,5 @@
 /* The output of --help: a paragraph of options for each first word of their names. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "config_private.h"
 
 #include <stdlib.h>
@@ -114,9 +114,7 @@ static int by_place(const void *left, const void *right)
 static const struct config_value **in_order(const struct config *config, bool shown, bool further)
 {
     size_t count = 0;
-    const struct config_value **list = calloc(config->count + 1, sizeof *list);
-    if (list == NULL)
-        fatal("config.memory", "no memory for a list of %zu options", config->count);
+    const struct config_value **list = xcalloc(config->count + 1, sizeof *list);
     for (size_t i = 0; i < config->count; i++) {
         const struct config_value *value = &config->values[i];
         if ((shown && value->use == OPTION_SHOWN) || (further && value->use == OPTION_FURTHER))

@@ -84,7 +84,7 @@ static bool take_flag(struct config *config, struct flags *flags, const char *ar
     size_t length = equals != NULL ? (size_t)(equals - argument) : strlen(argument);
     const char *name = arena_strndup(&config->arena, argument, length);
     if (name == NULL)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the flags");
+        return fail_memory(st, "the flags");
     status_clear(st);
     if (take_own_flag(config, flags, name, equals, next, st))
         return true;
@@ -112,7 +112,7 @@ static bool take_flag(struct config *config, struct flags *flags, const char *ar
         flag->text = flag_text(name, equals, next, st);
     flags->count++;
     if (flag->where == NULL)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the flags");
+        return fail_memory(st, "the flags");
     return flag->text != NULL;
 }
 
@@ -123,7 +123,7 @@ static bool take_arguments(struct config *config, struct flags *flags, int argc,
     config->arguments = arena_zalloc(&config->arena, (most + 1) * sizeof *config->arguments);
     flags->flags = arena_zalloc(&config->arena, most * sizeof *flags->flags);
     if (config->arguments == NULL || flags->flags == NULL)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the flags");
+        return fail_memory(st, "the flags");
 
     bool only_rest = argc == 0;
     for (char *const *next = argv + (argc > 0); argc > 0 && *next != NULL;) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "json/reader.h"
 
 #include <stdlib.h>
@@ -84,10 +85,8 @@ bool key_list_read(const cJSON *value, struct key_list *list, struct status *st)
     size_t count = (size_t)cJSON_GetArraySize(value);
     if (count > RPC_AUTH_KEYS_MAX)
         return fail(st, INVALID_ARGUMENT, "has %zu keys; at most %d are read", count, RPC_AUTH_KEYS_MAX);
-    *list = (struct key_list){calloc(count + 1, sizeof *list->keys),
-                              calloc((count + 1) * RPC_AUTH_METHODS_MAX, sizeof *list->methods), count};
-    if (!list->keys || !list->methods)
-        fatal("daemon.memory", "no memory for %zu keys", count);
+    *list = (struct key_list){xcalloc(count + 1, sizeof *list->keys),
+                              xcalloc((count + 1) * RPC_AUTH_METHODS_MAX, sizeof *list->methods), count};
     struct json_reader in = json_reader_of(value, st);
     bool good = true;
     const cJSON *entry = value->child;

@@ -1,6 +1,7 @@
 #include "daemon/observe.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "rpc/schema.h"
@@ -111,9 +112,7 @@ struct observation *observation_start(const char *name, const struct config *con
                                       struct http_client *const *http, unsigned loop_count,
                                       const struct rpc_schema *schema, struct status *st)
 {
-    struct observation *observation = calloc(1, sizeof *observation);
-    if (!observation)
-        fatal("daemon.memory", "no memory for metrics");
+    struct observation *observation = xcalloc(1, sizeof *observation);
     observation->name = name;
     observation->config = config;
     observation->loop = loops[0];
@@ -130,9 +129,7 @@ struct observation *observation_start(const char *name, const struct config *con
         return NULL;
     }
     size_t count = rpc_schema_method_count(schema);
-    struct rpc_metrics_method *methods = calloc(count + 1, sizeof *methods);
-    if (!methods)
-        fatal("daemon.memory", "no memory for metrics");
+    struct rpc_metrics_method *methods = xcalloc(count + 1, sizeof *methods);
     for (size_t i = 0; i < count; i++) {
         const struct rpc_method *method = rpc_schema_method(schema, i);
         methods[i] = (struct rpc_metrics_method){.service = method->service, .method = method->name};

@@ -3,6 +3,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "daemon/keys.h"
 #include "daemon/observe.h"
 #include "daemon/peer_connections.h"
@@ -95,10 +96,8 @@ static bool start_loops(struct daemon_process *process, struct status *st)
     if (!count)
         count = processors < 1 ? 1 : processors > LOOPS_MAX ? LOOPS_MAX : (unsigned)processors;
     assert(count > 0);
-    process->loops = calloc(count, sizeof(struct loop *));
-    process->http = calloc(count, sizeof(struct http_client *));
-    if (!process->loops || !process->http)
-        fatal("daemon.memory", "no memory for %u loops", count);
+    process->loops = xcalloc(count, sizeof(struct loop *));
+    process->http = xcalloc(count, sizeof(struct http_client *));
     for (; process->loop_count < count; process->loop_count++) {
         unsigned i = process->loop_count;
         process->loops[i] = loop_create(i);
@@ -153,9 +152,7 @@ static bool host_services(struct daemon_process *process, struct status *st)
         assert(process->hosted_count < SERVICES_MAX);
         struct hosted *hosted = &process->hosted[process->hosted_count++];
         hosted->service = *service;
-        hosted->instances = calloc(process->loop_count, sizeof(ProtobufCService *));
-        if (!hosted->instances)
-            fatal("daemon.memory", "no memory for a service");
+        hosted->instances = xcalloc(process->loop_count, sizeof(ProtobufCService *));
     }
     for (size_t i = 0; i < process->hosted_count; i++)
         if (!create_instances(process, &process->hosted[i], st))
@@ -182,9 +179,7 @@ static void read_tls(struct daemon_process *process)
 
 struct daemon_process *process_start(const struct daemon *daemon, const struct config *config, struct status *st)
 {
-    struct daemon_process *process = calloc(1, sizeof *process);
-    if (!process)
-        fatal("daemon.memory", "no memory for a process");
+    struct daemon_process *process = xcalloc(1, sizeof *process);
     process->daemon = daemon;
     process->config = config;
     budget_init(&process->budget, (size_t)config_size(config, "rpc.memory_max"));

@@ -1,6 +1,7 @@
 /* A cassette: its file, and which exchange answers a request. */
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/cassette_priv.h"
 
 #include <assert.h>
@@ -25,11 +26,6 @@ struct cassette {
     size_t shelf_count;        /* a power of two */
     struct cassette_stats stats;
 };
-
-static void cassette_no_memory(void)
-{
-    fatal("http.memory", "no memory for a cassette");
-}
 
 void recorded_hash(const void *bytes, size_t size, unsigned char hash[CASSETTE_HASH_SIZE])
 {
@@ -61,9 +57,7 @@ static bool cassette_read_line(struct cassette *cassette, const char *line, size
     struct status why = {0};
     if (cassette->count == cassette->room) {
         cassette->room = cassette->room ? 2 * cassette->room : 16;
-        cassette->exchanges = realloc(cassette->exchanges, cassette->room * sizeof *cassette->exchanges);
-        if (!cassette->exchanges)
-            cassette_no_memory();
+        cassette->exchanges = xrealloc(cassette->exchanges, cassette->room * sizeof *cassette->exchanges);
     }
     if (!recorded_read(&cassette->exchanges[cassette->count], line, length, &why))
         return fail(st, INVALID_ARGUMENT, "%s:%zu: %s", cassette->path, number, why.text);
@@ -101,9 +95,7 @@ static void fill_shelves(struct cassette *cassette)
     cassette->shelf_count = 1;
     while (cassette->shelf_count < cassette->count)
         cassette->shelf_count *= 2;
-    cassette->shelves = calloc(cassette->shelf_count, sizeof(struct recorded *));
-    if (!cassette->shelves)
-        cassette_no_memory();
+    cassette->shelves = xcalloc(cassette->shelf_count, sizeof(struct recorded *));
     for (size_t i = cassette->count; i-- > 0;) {
         struct recorded *recorded = &cassette->exchanges[i];
         struct recorded **shelf = shelf_of(cassette, recorded->path, recorded->request_hash);
@@ -140,9 +132,8 @@ static bool open_for_recording(struct cassette *cassette, struct status *st)
 
 struct cassette *cassette_open(const char *path, const struct cassette_options *options, struct status *st)
 {
-    struct cassette *cassette = calloc(1, sizeof *cassette);
-    if (!cassette || !(cassette->path = strdup(path)))
-        cassette_no_memory();
+    struct cassette *cassette = xcalloc(1, sizeof *cassette);
+    cassette->path = xstrdup(path);
     cassette->options = *options;
     cassette->fd = -1;
     pthread_mutex_init(&cassette->lock, NULL);

@@ -1,5 +1,5 @@
 /* An exchange as a line of JSON, and back. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "http/cassette_priv.h"
 #include "json/reader.h"
@@ -27,9 +27,7 @@ static const struct {
 
 static void cassette_line_write_base64(struct json_writer *writer, const char *key, const char *bytes, size_t size)
 {
-    char *text = malloc((size + 2) / 3 * 4 + 1);
-    if (!text)
-        fatal("http.memory", "no memory for a cassette");
+    char *text = xmalloc((size + 2) / 3 * 4 + 1);
     int length = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)bytes, (int)size);
     json_write_text(writer, key, text, (size_t)length);
     free(text);
@@ -131,9 +129,7 @@ bool recorded_write(const struct recorded *recorded, struct buffer *line)
 
 static char *cassette_line_copied(const char *text)
 {
-    char *copy = strdup(text);
-    if (!copy)
-        fatal("http.memory", "no memory for a cassette");
+    char *copy = xstrdup(text);
     return copy;
 }
 
@@ -159,9 +155,7 @@ static bool cassette_line_read_end(struct json_reader *in, const cJSON *root, st
 static bool read_headers(struct json_reader *in, const cJSON *headers, struct recorded *recorded)
 {
     size_t count = (size_t)(headers ? cJSON_GetArraySize(headers) : 0);
-    recorded->headers = calloc(count + 1, sizeof *recorded->headers);
-    if (!recorded->headers)
-        fatal("http.memory", "no memory for a cassette");
+    recorded->headers = xcalloc(count + 1, sizeof *recorded->headers);
     const cJSON *header;
     cJSON_ArrayForEach(header, headers)
     {
@@ -176,9 +170,7 @@ static bool read_headers(struct json_reader *in, const cJSON *headers, struct re
 static bool cassette_line_read_pieces(struct json_reader *in, const cJSON *pieces, struct recorded *recorded)
 {
     size_t count = (size_t)(pieces ? cJSON_GetArraySize(pieces) : 0);
-    recorded->pieces = calloc(count + 1, sizeof *recorded->pieces);
-    if (!recorded->pieces)
-        fatal("http.memory", "no memory for a cassette");
+    recorded->pieces = xcalloc(count + 1, sizeof *recorded->pieces);
     const cJSON *piece;
     cJSON_ArrayForEach(piece, pieces)
     {

@@ -1,6 +1,6 @@
 /* The client: the queues of its transfers, and the choice of a pool. */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/cassette_priv.h"
 #include "http/link.h"
 
@@ -38,9 +38,7 @@ static void client_list_remove(struct transfer_list *list, struct transfer *tran
 
 static char *client_copied(const char *text)
 {
-    char *copy = text ? strdup(text) : NULL;
-    if (text && !copy)
-        fatal("http.memory", "no memory for an HTTP client");
+    char *copy = text ? xstrdup(text) : NULL;
     return copy;
 }
 
@@ -51,9 +49,7 @@ static void dispatch(struct work *work)
 
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options)
 {
-    struct http_client *client = calloc(1, sizeof *client);
-    if (!client)
-        fatal("http.memory", "no memory for an HTTP client");
+    struct http_client *client = xcalloc(1, sizeof *client);
     client->loop = loop;
     client->options = *options;
     if (!client->options.pools_max)
@@ -126,9 +122,7 @@ void http_client_stats(const struct http_client *client, struct http_client_stat
 
 static struct connection_pool *pool_create(struct http_client *client, const struct transfer *transfer)
 {
-    struct connection_pool *pool = calloc(1, sizeof *pool);
-    if (!pool)
-        fatal("http.memory", "no memory for HTTP transfers");
+    struct connection_pool *pool = xcalloc(1, sizeof *pool);
     pool->client = client;
     pool->address_allowed = transfer->address_allowed;
     client->pool_count++;

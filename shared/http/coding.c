@@ -1,6 +1,6 @@
 #include "http/coding.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ struct coding *coding_create(const char *name)
     bool gzip = strcasecmp(name, "gzip") == 0 || strcasecmp(name, "x-gzip") == 0;
     if (!gzip && strcasecmp(name, "deflate") != 0)
         return NULL;
-    struct coding *coding = calloc(1, sizeof *coding);
-    if (!coding || inflateInit2(&coding->stream, gzip ? WINDOW_GZIP : WINDOW_ZLIB) != Z_OK)
-        fatal("http.memory", "no memory to unpack an answer");
+    struct coding *coding = xcalloc(1, sizeof *coding);
+    if (inflateInit2(&coding->stream, gzip ? WINDOW_GZIP : WINDOW_ZLIB) != Z_OK)
+        memory_exhausted();
     coding->gzip = gzip;
     return coding;
 }

@@ -9,7 +9,7 @@
  * (`readable`, `fin`, `broken`) until they can be acted upon. Callbacks record events; `go_on` decides from the state.
  * No bytes are received while a request is handled: pipelined ones wait in the kernel. */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/server_priv.h"
 
 #include <assert.h>
@@ -294,9 +294,7 @@ void connection_continue(struct connection *connection)
 
 void connection_create(struct http_server *server, int fd, struct source *source)
 {
-    struct connection *connection = calloc(1, sizeof *connection);
-    if (!connection)
-        fatal("http.memory", "no memory for a connection");
+    struct connection *connection = xcalloc(1, sizeof *connection);
     connection->server = server;
     connection->fd = fd;
     connection->source = source;

@@ -12,7 +12,7 @@
  * and ends without a byte of an answer was most likely just closed by its peer: the owner is told (`stale`), or the
  * request goes out once more on a new one (`may_repeat`). */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/coding.h"
 #include "http/http1.h"
 #include "http/link.h"
@@ -120,7 +120,7 @@ static void direct_ask(struct direct *direct)
         direct->unsent_at = 0;
     }
     if (head->failed || direct->unsent.failed)
-        fatal("http.memory", "no memory for a request");
+        memory_exhausted();
 }
 
 static void direct_begin(struct http_slot *slot)
@@ -249,7 +249,7 @@ static enum feed_result direct_feed(struct direct *direct, const char *bytes, si
         else
             buffer_append(&direct->held, bytes, size);
         if (direct->held.failed)
-            fatal("http.memory", "no memory for a part of an answer");
+            memory_exhausted();
     }
     return fed;
 }
@@ -354,9 +354,9 @@ static void direct_resume(struct http_slot *slot)
 
 static struct http_slot *direct_create(struct http_client *client)
 {
-    struct direct *direct = calloc(1, sizeof *direct);
-    if (!direct || (!client->input && !(client->input = malloc(INPUT_SIZE))))
-        fatal("http.memory", "no memory for an HTTP transfer");
+    struct direct *direct = xcalloc(1, sizeof *direct);
+    if (!client->input)
+        client->input = xmalloc(INPUT_SIZE);
     direct->user = (struct link_user){direct_opened, direct_ready};
     buffer_init(&direct->unsent, SIZE_MAX);
     buffer_init(&direct->held, SIZE_MAX);

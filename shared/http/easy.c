@@ -1,7 +1,7 @@
 /* The transport through curl, for features that only curl has: redirects, proxies, credentials in a URL, international
  * names and HTTP/2. A slot has an easy handle, set up once. */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/client_priv.h"
 #include "http/http1.h"
 
@@ -148,9 +148,7 @@ static void transfer_done(struct easy_job *job, CURLcode result)
 
 static struct http_slot *create(struct http_client *client)
 {
-    struct easy_slot *own = calloc(1, sizeof *own);
-    if (!own)
-        fatal("http.memory", "no memory for an HTTP transfer");
+    struct easy_slot *own = xcalloc(1, sizeof *own);
     buffer_init(&own->lines, SIZE_MAX);
     own->job.done = transfer_done;
     CURL *easy = easy_create(client, &own->job);
@@ -232,7 +230,7 @@ static void write_headers(struct easy_slot *own)
     }
     /* Reserves once, so that the lines do not move. */
     if (!own->entries || !buffer_reserve(&own->lines, head.length + sizeof "Expect:"))
-        fatal("http.memory", "no memory for headers");
+        memory_exhausted();
     buffer_text(&head);
     /* The list holds all lines except the request line, Host and the body's fields, which curl writes by itself. For
      * curl, "Name;" is a header without a value, and "Name:" removes one. */

@@ -23,7 +23,7 @@ char *http_host_ascii(const char *host, struct status *st)
     if (host_is_ascii(host)) {
         name = strdup(host);
         if (!name)
-            fail(st, RESOURCE_EXHAUSTED, "no memory for a host name");
+            fail_memory(st, "a host name");
         return name;
     }
     if (strlen(host) > HOST_MAX) {

@@ -1,7 +1,7 @@
 #include "http/link.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -66,9 +66,7 @@ static struct origin *origin_hold(struct http_client *client, const struct trans
     struct origin **place = origin_place(client, transfer);
     if (!*place) {
         size_t size = strlen(transfer->url->origin) + 1;
-        *place = calloc(1, sizeof **place + size);
-        if (!*place)
-            fatal("http.memory", "no memory for a connection");
+        *place = xcalloc(1, sizeof **place + size);
         (*place)->hash = transfer->url->origin_hash;
         (*place)->address_allowed = transfer->address_allowed;
         memcpy((*place)->name, transfer->url->origin, size);
@@ -248,9 +246,8 @@ static void link_opened(struct easy_job *job, CURLcode result)
 struct link *link_open(struct connection_pool *pool, const struct transfer *transfer, struct link_user *user)
 {
     struct http_client *client = pool->client;
-    struct link *link = calloc(1, sizeof *link);
-    if (!link || !(link->opening = calloc(1, sizeof *link->opening)))
-        fatal("http.memory", "no memory for a connection");
+    struct link *link = xcalloc(1, sizeof *link);
+    link->opening = xcalloc(1, sizeof *link->opening);
     link->client = client;
     link->fd = -1;
     link->user = user;

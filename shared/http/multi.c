@@ -7,6 +7,7 @@
  * A socket leaves epoll as soon as curl has no use for it: curl 7.88 closes one that is given up while it connects
  * without a word, and the next socket may have its number. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/client_priv.h"
 
 #include <pthread.h>
@@ -67,18 +68,14 @@ static struct client_socket *socket_of(struct http_client *client, int fd)
         int room = client->socket_room ? client->socket_room : SOCKETS_FIRST;
         while (room <= fd)
             room *= 2;
-        struct client_socket **sockets = realloc(client->sockets, (size_t)room * sizeof(*sockets));
-        if (!sockets)
-            fatal("http.memory", "no memory for %d sockets", room);
+        struct client_socket **sockets = xrealloc(client->sockets, (size_t)room * sizeof(*sockets));
         for (int i = client->socket_room; i < room; i++)
             sockets[i] = NULL;
         client->sockets = sockets;
         client->socket_room = room;
     }
     if (!client->sockets[fd]) {
-        client->sockets[fd] = calloc(1, sizeof **client->sockets);
-        if (!client->sockets[fd])
-            fatal("http.memory", "no memory for a socket");
+        client->sockets[fd] = xcalloc(1, sizeof **client->sockets);
         client->sockets[fd]->watch.ready = socket_ready;
     }
     return client->sockets[fd];
@@ -197,9 +194,7 @@ static void share_open(struct http_client *client)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, curl_begin);
-    client->share = curl_share_init();
-    if (!client->share)
-        fatal("http.memory", "no memory for an HTTP client");
+    client->share = xnonnull(curl_share_init());
     /* No locks: a client stays in its loop. */
     curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
@@ -209,9 +204,7 @@ CURL *easy_create(struct http_client *client, struct easy_job *job)
 {
     if (!client->share)
         share_open(client);
-    CURL *easy = curl_easy_init();
-    if (!easy)
-        fatal("http.memory", "no memory for an HTTP transfer");
+    CURL *easy = xnonnull(curl_easy_init());
     job->easy = easy;
     job->client = client;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, job);
@@ -242,9 +235,8 @@ CURL *easy_create(struct http_client *client, struct easy_job *job)
 
 struct multi *multi_create(struct http_client *client, long connections_kept)
 {
-    struct multi *multi = calloc(1, sizeof *multi);
-    if (!multi || !(multi->curl = curl_multi_init()))
-        fatal("http.memory", "no memory for HTTP transfers");
+    struct multi *multi = xcalloc(1, sizeof *multi);
+    multi->curl = xnonnull(curl_multi_init());
     multi->client = client;
     multi->timer.expired = multi_expired;
     multi->timeout_work.run = timeout_due;

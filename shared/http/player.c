@@ -1,7 +1,7 @@
 /* The player: plays a recorded exchange to one transfer. Like curl, it runs from the loop, never from within a call of
  * the owner. */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/cassette_priv.h"
 #include "http/client_priv.h"
 
@@ -32,9 +32,7 @@ static void step_is_due(struct timer *timer)
 
 void transfer_replay(struct http_client *client, struct transfer *transfer, struct cassette *cassette)
 {
-    struct player *player = calloc(1, sizeof *player);
-    if (!player)
-        fatal("http.memory", "no memory to replay an exchange");
+    struct player *player = xcalloc(1, sizeof *player);
     player->transfer = transfer;
     player->cassette = cassette;
     player->timer.expired = step_is_due;

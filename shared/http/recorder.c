@@ -1,6 +1,6 @@
 /* The recorder: records one transfer. */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "http/cassette_priv.h"
 #include "http/client_priv.h"
@@ -34,13 +34,6 @@ static bool is_kept(const char *name)
     return false;
 }
 
-static void *allocated(void *memory)
-{
-    if (!memory)
-        fatal("http.memory", "no memory to record an exchange");
-    return memory;
-}
-
 static int64_t passed_ms(struct recorder *recorder)
 {
     int64_t now_ns = clock_now_ns(), passed_ns = now_ns - recorder->last_ns;
@@ -55,7 +48,7 @@ void transfer_record(struct transfer *transfer, struct cassette *cassette)
 
 void recorder_begin(struct transfer *transfer)
 {
-    struct recorder *recorder = allocated(calloc(1, sizeof *recorder));
+    struct recorder *recorder = xcalloc(1, sizeof *recorder);
     recorder->last_ns = clock_now_ns();
     buffer_init(&recorder->recorded.request, SIZE_MAX);
     buffer_init(&recorder->recorded.body, CASSETTE_BODY_MAX);
@@ -76,7 +69,7 @@ void recorder_piece(struct transfer *transfer, const char *bytes, size_t size)
     struct recorded *recorded = &recorder->recorded;
     if (recorded->piece_count == recorder->piece_capacity) {
         recorder->piece_capacity = recorder->piece_capacity ? 2 * recorder->piece_capacity : 8;
-        recorded->pieces = allocated(realloc(recorded->pieces, recorder->piece_capacity * sizeof *recorded->pieces));
+        recorded->pieces = xrealloc(recorded->pieces, recorder->piece_capacity * sizeof *recorded->pieces);
     }
     buffer_append(&recorded->body, bytes, size);
     recorded->pieces[recorded->piece_count++] = (struct recorded_piece){.size = size, .after_ms = passed_ms(recorder)};
@@ -93,11 +86,11 @@ static void keep_header(void *data, const char *name, const char *value)
     while (i < recorded->header_count && strcasecmp(recorded->headers[i].name, name) != 0)
         i++;
     if (i == recorded->header_count) {
-        recorded->headers = allocated(realloc(recorded->headers, (i + 1) * sizeof *recorded->headers));
-        recorded->headers[recorded->header_count++] = (struct recorded_header){allocated(strdup(name)), NULL};
+        recorded->headers = xrealloc(recorded->headers, (i + 1) * sizeof *recorded->headers);
+        recorded->headers[recorded->header_count++] = (struct recorded_header){xstrdup(name), NULL};
     }
     free(recorded->headers[i].value); /* the last of several counts, as in transfer_header */
-    recorded->headers[i].value = allocated(strdup(value));
+    recorded->headers[i].value = xstrdup(value);
 }
 
 static void recorder_redact(struct transfer *transfer, struct recorded *recorded)
@@ -123,8 +116,8 @@ static void recorder_redact(struct transfer *transfer, struct recorded *recorded
 
 static void recorder_keep(struct transfer *transfer, struct recorded *recorded)
 {
-    recorded->method = allocated(strdup(transfer->method));
-    recorded->path = allocated(http_url_path(transfer->url));
+    recorded->method = xstrdup(transfer->method);
+    recorded->path = xnonnull(http_url_path(transfer->url));
     recorded->end = transfer->end;
     recorded->status = transfer->status;
     recorded->answered = transfer->answered;

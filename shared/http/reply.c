@@ -1,6 +1,6 @@
 /* Whole answers: head and content are sent from their own memory in one system call. Only the rest that the socket does
  * not take is kept. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/server_priv.h"
 #include "json/writer.h"
 
@@ -26,9 +26,7 @@ static void keep_rest(struct http_request *request, const struct buffer *head, c
         return;
     request->answer_size = size - of_content;
     request->answer_sent = 0;
-    request->answer = malloc(request->answer_size);
-    if (!request->answer)
-        fatal("http.memory", "no memory for an answer");
+    request->answer = xmalloc(request->answer_size);
     memcpy(request->answer, bytes + of_content, request->answer_size);
 }
 
@@ -47,7 +45,7 @@ static void reply_with(struct http_request *request, int http_status, const char
     buffer_clear(head);
     reply_write_head(request, head, http_status, content_type, size);
     if (head->failed)
-        fatal("http.memory", "no memory for the head of an answer");
+        memory_exhausted();
     if (request->bodyless)
         size = 0;
     struct iovec pieces[] = {{head->data, head->length}, {(void *)(uintptr_t)bytes, size}};

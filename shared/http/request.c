@@ -4,7 +4,7 @@
  *                 |        |         `-- too large: dropped to its end, 413 ---^
  *                 `--------+-- refused: an answer at once, and the connection goes --^
  */
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/hosts.h"
 #include "http/server_priv.h"
 
@@ -32,9 +32,7 @@ static void tell_left(struct work *work)
 void request_begin(struct connection *connection)
 {
     struct http_server *server = connection->server;
-    struct http_request *request = malloc(sizeof *request);
-    if (!request)
-        fatal("http.memory", "no memory for a request");
+    struct http_request *request = xmalloc(sizeof *request);
     memset(request, 0, offsetof(struct http_request, storage));
     arena_init(&request->arena, request->storage, sizeof request->storage, REQUEST_ARENA_MAX);
     http1_begin_request(&request->reader, server->options.header_max);

@@ -1,5 +1,5 @@
 /* The parts of a request: URLs, parsed once, and headers as lines that are sent unchanged. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/client_priv.h"
 
 #include <ctype.h>
@@ -57,13 +57,6 @@ static bool request_parts_parse(struct http_url *url, const char *text, unsigned
     return known && request_parts_name_host(url, st);
 }
 
-static void *request_parts_found(void *memory)
-{
-    if (!memory)
-        fatal("http.memory", "no memory for a URL");
-    return memory;
-}
-
 static char *request_parts_part_of(const struct http_url *url, CURLUPart part, unsigned flags)
 {
     char *text = NULL;
@@ -90,22 +83,22 @@ static bool request_parts_is_ascii(const char *text)
 /* Takes `parts`, the base to which `text` is relative. */
 static struct http_url *request_parts_read_url(CURLU *parts, const char *text, unsigned flags, struct status *st)
 {
-    struct http_url *url = request_parts_found(calloc(1, sizeof *url));
-    url->parts = request_parts_found(parts);
+    struct http_url *url = xcalloc(1, sizeof *url);
+    url->parts = xnonnull(parts);
     if (!request_parts_parse(url, text, flags, st)) {
         http_url_destroy(&url);
         return NULL;
     }
     curl_url_set(url->parts, CURLUPART_FRAGMENT, NULL, 0);
-    url->origin = request_parts_found(origin_of(url->parts));
-    url->host = request_parts_found(request_parts_part_of(url, CURLUPART_HOST, 0));
+    url->origin = xnonnull(origin_of(url->parts));
+    url->host = xnonnull(request_parts_part_of(url, CURLUPART_HOST, 0));
     char *path = request_parts_part_of(url, CURLUPART_PATH, 0), *query = request_parts_part_of(url, CURLUPART_QUERY, 0);
     char *port = request_parts_part_of(url, CURLUPART_PORT, CURLU_NO_DEFAULT_PORT),
          *user = request_parts_part_of(url, CURLUPART_USER, 0);
     char *password = request_parts_part_of(url, CURLUPART_PASSWORD, 0);
     if (asprintf(&url->target, "%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "") < 0 ||
         asprintf(&url->host_field, "%s%s%s", url->host, port ? ":" : "", port ? port : "") < 0)
-        fatal("http.memory", "no memory for a URL");
+        memory_exhausted();
     url->plain = !user && !password && request_parts_is_ascii(url->host);
     url->secure = strncmp(url->origin, "https:", 6) == 0;
     url->origin_hash = request_parts_hash_of(url->origin);
@@ -179,12 +172,12 @@ bool http_url_has_user(const struct http_url *url)
 char *http_url_text(const struct http_url *url)
 {
     static const CURLUPart secret[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS};
-    CURLU *bare = request_parts_found(curl_url_dup(url->parts));
+    CURLU *bare = xnonnull(curl_url_dup(url->parts));
     char *text = NULL;
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
         curl_url_set(bare, secret[i], NULL, 0);
     curl_url_get(bare, CURLUPART_URL, &text, CURLU_NO_DEFAULT_PORT);
-    char *copy = request_parts_found(strdup(request_parts_found(text)));
+    char *copy = xstrdup(xnonnull(text));
     curl_free(text);
     curl_url_cleanup(bare);
     return copy;
@@ -192,7 +185,7 @@ char *http_url_text(const struct http_url *url)
 
 char *http_url_path(const struct http_url *url)
 {
-    return request_parts_found(strndup(url->target, strcspn(url->target, "?")));
+    return xnonnull(strndup(url->target, strcspn(url->target, "?")));
 }
 
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
@@ -241,9 +234,7 @@ static void request_parts_wipe(struct buffer *lines)
 
 struct http_headers *http_headers_create(void)
 {
-    struct http_headers *headers = calloc(1, sizeof *headers);
-    if (!headers)
-        fatal("http.memory", "no memory for headers");
+    struct http_headers *headers = xcalloc(1, sizeof *headers);
     buffer_init(&headers->lines, SIZE_MAX);
     return headers;
 }
@@ -262,7 +253,7 @@ bool http_headers_add(struct http_headers *headers, const char *name, const char
     buffer_append(&lines, headers->lines.data ? headers->lines.data : "", headers->lines.length);
     request_parts_add_line(&lines, name, value);
     if (lines.failed)
-        fatal("http.memory", "no memory for a header");
+        memory_exhausted();
     request_parts_wipe(&headers->lines);
     headers->lines = lines;
     return true;
@@ -327,5 +318,5 @@ void request_write_head(const struct transfer *transfer, struct buffer *head)
         add_length(transfer, head);
     buffer_append(head, "\r\n", 2);
     if (head->failed)
-        fatal("http.memory", "no memory for a request");
+        memory_exhausted();
 }

@@ -1,5 +1,5 @@
 /* Which handler a request goes to. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/server_priv.h"
 
 #include <stdio.h>
@@ -8,9 +8,7 @@
 
 void http_server_route(struct http_server *server, const struct http_route *routes, size_t count, void *data)
 {
-    struct route_table *table = calloc(1, sizeof *table);
-    if (!table)
-        fatal("http.memory", "no memory for routes");
+    struct route_table *table = xcalloc(1, sizeof *table);
     *table = (struct route_table){.next = server->tables, .routes = routes, .count = count, .data = data};
     server->tables = table;
 }

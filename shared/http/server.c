@@ -1,5 +1,5 @@
 /* The server's start and end. listener.c accepts connections, connection.c reads and answers them. */
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/hosts.h"
 #include "http/server_priv.h"
 
@@ -21,9 +21,8 @@ static void report_stopped(struct work *work);
 struct http_server *http_server_create(struct loop *loop, const struct http_server_options *options, struct status *st)
 {
     assert(loop_current() == loop);
-    struct http_server *server = calloc(1, sizeof *server);
-    if (!server || !(server->input = malloc(SERVER_INPUT_SIZE)))
-        fatal("http.memory", "no memory for an HTTP server");
+    struct http_server *server = xcalloc(1, sizeof *server);
+    server->input = xmalloc(SERVER_INPUT_SIZE);
     server->loop = loop;
     server->options = *options;
     if (!server->options.connections_max)

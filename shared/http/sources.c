@@ -3,7 +3,7 @@
 #include "http/sources.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -30,9 +30,7 @@ struct sources {
 
 struct sources *sources_create(unsigned connections_per_address)
 {
-    struct sources *sources = calloc(1, sizeof *sources);
-    if (!sources)
-        fatal("http.memory", "no memory for an HTTP server");
+    struct sources *sources = xcalloc(1, sizeof *sources);
     pthread_mutex_init(&sources->lock, NULL);
     sources->holders = 1;
     sources->connections_per_address = connections_per_address;
@@ -91,8 +89,7 @@ struct source *sources_join(struct sources *sources, const struct sockaddr *from
     while (source && memcmp(&source->address, &address, sizeof address) != 0)
         source = source->next;
     if (!source) {
-        if (!(source = malloc(sizeof *source)))
-            fatal("http.memory", "no memory for a connection");
+        source = xmalloc(sizeof *source);
         *source = (struct source){.next = *bucket, .address = address};
         *bucket = source;
     }

@@ -44,7 +44,7 @@ static struct condition_term *compile_term(struct compiler *c, const cJSON *tree
 
 static bool condition_no_memory(struct compiler *c)
 {
-    return fail(c->st, RESOURCE_EXHAUSTED, "no memory for a condition");
+    return fail_memory(c->st, "a condition");
 }
 
 /* ---- paths ------------------------------------------------------------------------------------------------------- */

@@ -165,7 +165,7 @@ static bool find_and_join_refs(const struct schema_nodes *nodes, const cJSON *tr
         room *= 2;
     struct members members = {.slots = calloc(room, sizeof *members.slots), .mask = room - 1};
     if (!members.slots)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the $refs of a schema");
+        return fail_memory(st, "the $refs of a schema");
     schema_refs_add_members(&members, tree);
     bool joined = join_refs(nodes, &members, tree, st);
     free(members.slots);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "loop/timers.h"
 
 #include <assert.h>
@@ -89,9 +90,7 @@ static void loop_wake(struct loop *loop)
 struct loop *loop_create(unsigned index)
 {
     assert(index < LOOPS_MAX);
-    struct loop *loop = calloc(1, sizeof *loop);
-    if (!loop)
-        fatal("loop.memory", "no memory for a loop");
+    struct loop *loop = xcalloc(1, sizeof *loop);
     loop->index = index;
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -268,9 +267,7 @@ static uint32_t loop_slot_take(struct loop *loop)
         }
     }
     uint32_t room = loop->slot_room ? loop->slot_room * 2 : LOOP_SLOTS_FIRST;
-    struct slot *slots = realloc(loop->slots, room * sizeof *slots);
-    if (!slots)
-        fatal("loop.memory", "no memory to watch %u sockets", room);
+    struct slot *slots = xrealloc(loop->slots, room * sizeof *slots);
     for (uint32_t place = loop->slot_room; place < room; place++)
         slots[place] = (struct slot){0};
     uint32_t first = loop->slot_room;

@@ -1,7 +1,7 @@
 #include "loop/timers.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -61,9 +61,7 @@ void timers_set(struct timers *timers, struct timer *timer, int64_t at_ns)
     }
     if (timers->count + 1 >= timers->room) {
         timers->room = timers->room ? timers->room * 2 : TIMERS_ROOM_FIRST;
-        timers->heap = realloc(timers->heap, timers->room * sizeof *timers->heap);
-        if (!timers->heap)
-            fatal("loop.memory", "no memory for %zu timers", timers->room);
+        timers->heap = xrealloc(timers->heap, timers->room * sizeof *timers->heap);
     }
     timers->count++;
     sift_up(timers, timers->count, timer);

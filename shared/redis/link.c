@@ -210,7 +210,7 @@ struct redis_link *redis_link_open(const struct redis_link_options *options, int
     struct redis_link *link = calloc(1, sizeof *link);
     if (link == NULL || (link->replies = redis_replies_create(options->reply_max, options->list_max)) == NULL) {
         free(link);
-        fail(st, RESOURCE_EXHAUSTED, "no memory for a connection to Redis");
+        fail_memory(st, "a connection to Redis");
         return NULL;
     }
     link->options = *options;

@@ -53,7 +53,7 @@ struct redis_tls *redis_tls_create(const struct redis_link_options *options, int
     }
     if (tls == NULL || tls->connection == NULL || !expect_peer(tls->connection, options->target->host) ||
         SSL_set_fd(tls->connection, fd) != 1) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for TLS");
+        fail_memory(st, "TLS");
         redis_tls_destroy(&tls);
         return NULL;
     }

@@ -178,7 +178,7 @@ static struct table *table_create(const struct rpc_auth_key *keys, size_t count,
 {
     struct table *table = calloc(1, sizeof *table);
     if (!table) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for keys");
+        fail_memory(st, "keys");
         return NULL;
     }
     arena_init(&table->memory, NULL, 0, MEMORY_MAX);
@@ -192,7 +192,7 @@ struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, 
 {
     struct rpc_auth *auth = calloc(1, sizeof *auth);
     if (!auth) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for keys");
+        fail_memory(st, "keys");
         return NULL;
     }
     auth->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);

@@ -1,7 +1,7 @@
 /* Channels: gRPC's own machinery, set up for peers that come and go. */
 #include "rpc/remote.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/credentials.h"
 #include "rpc/service_config.h"
 #include "rpc/tls.h"
@@ -73,14 +73,12 @@ struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options
         options->tls ? rpc_tls_channel_credentials(options->tls, st) : grpc_insecure_credentials_create();
     if (!credentials)
         return NULL;
-    struct rpc_channel *channel = calloc(1, sizeof *channel);
-    if (!channel)
-        fatal("rpc.memory", "no memory for a channel");
+    struct rpc_channel *channel = xcalloc(1, sizeof *channel);
     channel->schema = options->schema;
     channel->foreign = options->foreign;
     channel->message_max = options->message_max ? options->message_max : RPC_MESSAGE_DEFAULT_MAX;
     if (options->key && asprintf(&channel->authorization, "Bearer %s", options->key) < 0)
-        fatal("rpc.memory", "no memory for a channel");
+        memory_exhausted();
     channel->grpc = core_channel(options, channel->message_max, credentials);
     grpc_channel_credentials_release(credentials);
     return channel;
@@ -113,10 +111,8 @@ ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCS
         fail(st, NOT_FOUND, "service %s is not in the descriptor set as it was compiled", service->name);
         return NULL;
     }
-    struct remote_stub *stub = calloc(1, sizeof *stub);
-    void **registered = calloc(count, sizeof *registered);
-    if (!stub || !registered)
-        fatal("rpc.memory", "no memory for a stub");
+    struct remote_stub *stub = xcalloc(1, sizeof *stub);
+    void **registered = xcalloc(count, sizeof *registered);
     for (size_t i = 0; i < count; i++)
         registered[i] = grpc_channel_register_call(channel->grpc, methods[i].path, NULL, NULL);
     stub->base = (ProtobufCService){.descriptor = service, .invoke = remote_invoke, .destroy = channel_destroy_stub};

@@ -78,7 +78,7 @@ grpc_server_credentials *rpc_tls_server_credentials(const struct rpc_tls *tls, s
     struct server_source *source = files ? calloc(1, sizeof *source) : NULL;
     if (!source) {
         if (files)
-            fail(st, RESOURCE_EXHAUSTED, "no memory for certificates");
+            fail_memory(st, "certificates");
         rpc_tls_files_close(&files);
         return NULL;
     }
@@ -290,7 +290,7 @@ grpc_channel_credentials *rpc_tls_channel_credentials(const struct rpc_tls *tls,
     struct channel_source *source = files ? calloc(1, sizeof *source) : NULL;
     if (!source) {
         if (files)
-            fail(st, RESOURCE_EXHAUSTED, "no memory for certificates");
+            fail_memory(st, "certificates");
         rpc_tls_files_close(&files);
         return NULL;
     }

@@ -17,6 +17,7 @@
 #include "rpc/serving.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "rpc/drain.h"
 
 #include <assert.h>
@@ -226,9 +227,7 @@ static void drain_begin(struct work *work)
 
 static struct drain *drain_create(struct rpc_server *server)
 {
-    struct drain *drain = calloc(1, sizeof *drain);
-    if (!drain)
-        fatal("rpc.memory", "no memory to drain");
+    struct drain *drain = xcalloc(1, sizeof *drain);
     drain->server = server;
     drain->look.expired = drain_look;
     drain->began_ns = drain->quiet_since_ns = clock_now_ns();

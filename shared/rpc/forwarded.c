@@ -37,7 +37,7 @@ bool forwarded_read(const void *value, size_t size, struct arena *arena, struct 
     caller->tenant = arena_strndup(arena, bytes, (size_t)(zero - bytes));
     caller->name = arena_strndup(arena, zero + 1, size - (size_t)(zero + 1 - bytes));
     if (!caller->tenant || !caller->name)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for the call");
+        return fail_memory(st, "the call");
     return rpc_auth_check_names(caller, st);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/call.h"
 #include "rpc/clone.h"
 #include "rpc/forwarded.h"
@@ -68,9 +69,7 @@ static struct local *local_of(const struct rpc_outbound *outbound)
 
 static struct packed *packed_create(size_t size)
 {
-    struct packed *packed = malloc(sizeof *packed + size);
-    if (!packed)
-        fatal("rpc.memory", "no memory for a message");
+    struct packed *packed = xmalloc(sizeof *packed + size);
     packed->next = NULL;
     packed->size = size;
     return packed;
@@ -336,7 +335,7 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     if (name && tenant)
         local->call.principal = (struct rpc_principal){.name = name, .tenant = tenant};
     else if (caller)
-        fail(&local->unsendable, RESOURCE_EXHAUSTED, "no memory for the call");
+        fail_memory(&local->unsendable, "the call");
     copy_metadata(local);
 }
 
@@ -357,9 +356,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
 {
     struct local_stub *stub = (struct local_stub *)service;
     struct rpc_client_call *call = data;
-    struct local *local = malloc(sizeof *local);
-    if (!local)
-        fatal("rpc.memory", "no memory for a call");
+    struct local *local = xmalloc(sizeof *local);
     atomic_fetch_add(&calls_alive, 1);
     memset(local, 0, offsetof(struct local, call.storage)); /* all but the arena's storage */
     memset((char *)&local->call + sizeof local->call, 0,
@@ -402,9 +399,7 @@ ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCServi
     const struct rpc_method *methods = rpc_schema_service(schema, descriptor->name, &count);
     if (!methods || count != descriptor->n_methods)
         fatal("rpc.schema", "service %s is not in the descriptor set as it was compiled", descriptor->name);
-    struct local_stub *stub = calloc(1, sizeof *stub);
-    if (!stub)
-        fatal("rpc.memory", "no memory for a stub");
+    struct local_stub *stub = xcalloc(1, sizeof *stub);
     stub->base = (ProtobufCService){.descriptor = descriptor, .invoke = invoke, .destroy = local_destroy_stub};
     stub->methods = methods;
     stub->instances = instances;

@@ -170,7 +170,7 @@ void message_write_json(struct json_writer *out, const char *key, const Protobuf
 
 static bool message_json_no_memory(struct status *st)
 {
-    return fail(st, RESOURCE_EXHAUSTED, "no memory for what the JSON says");
+    return fail_memory(st, "what the JSON says");
 }
 
 static bool message_json_wrong(const ProtobufCFieldDescriptor *field, const char *wanted, struct status *st)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/call.h"
 #include "rpc/details.h"
 #include "rpc/forwarded.h"
@@ -345,9 +346,7 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
 {
     struct remote_stub *stub = (struct remote_stub *)service;
     struct rpc_client_call *call = data;
-    struct remote *remote = calloc(1, sizeof *remote);
-    if (!remote)
-        fatal("rpc.memory", "no memory for a call");
+    struct remote *remote = xcalloc(1, sizeof *remote);
     remote->stub = stub;
     remote->base.ops = &remote_ops;
     remote->base.method = &stub->methods[index];

@@ -54,7 +54,7 @@ struct load {
 
 static bool schema_load_out_of_memory(struct load *load)
 {
-    return fail(load->st, RESOURCE_EXHAUSTED, "no memory for the names of the descriptor set");
+    return fail_memory(load->st, "the names of the descriptor set");
 }
 
 static void *schema_load_list_add(struct load *load, struct schema_list *list, size_t item_size)

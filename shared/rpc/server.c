@@ -3,6 +3,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/credentials.h"
 #include "rpc/drain.h"
 #include "rpc/reflect.h"
@@ -39,18 +40,14 @@ static const struct rpc_builtin *const builtins[] = {
 static void server_bind(struct rpc_server *server, const struct rpc_method *method, ProtobufCService *const *instances,
                         const struct rpc_builtin *builtin)
 {
-    server->bindings = realloc(server->bindings, (server->binding_count + 1) * sizeof *server->bindings);
-    if (!server->bindings)
-        fatal("rpc.memory", "no memory for a method");
+    server->bindings = xrealloc(server->bindings, (server->binding_count + 1) * sizeof *server->bindings);
     server->bindings[server->binding_count++] =
         (struct rpc_binding){.method = method, .instances = instances, .builtin = builtin};
     const char *name = method->service;
     for (size_t i = 0; i < server->service_count; i++)
         if (strcmp(server->services[i], name) == 0)
             return;
-    server->services = realloc(server->services, (server->service_count + 1) * sizeof *server->services);
-    if (!server->services)
-        fatal("rpc.memory", "no memory for a service");
+    server->services = xrealloc(server->services, (server->service_count + 1) * sizeof *server->services);
     server->services[server->service_count++] = name;
 }
 
@@ -105,9 +102,7 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
 {
     if (options->tls && !rpc_tls_check(options->tls, st))
         return NULL;
-    struct rpc_server *server = calloc(1, sizeof *server);
-    if (!server)
-        fatal("rpc.memory", "no memory for a server");
+    struct rpc_server *server = xcalloc(1, sizeof *server);
     server->options = *options;
     if (!server->options.message_max)
         server->options.message_max = RPC_MESSAGE_DEFAULT_MAX;
@@ -119,10 +114,8 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
         server->options.memory_max = MEMORY_DEFAULT_MAX;
     if (!server->options.streams_max)
         server->options.streams_max = STREAMS_DEFAULT_MAX;
-    server->listen = strdup(options->listen);
-    server->shards = calloc(options->loop_count, sizeof *server->shards);
-    if (!server->listen || !server->shards)
-        fatal("rpc.memory", "no memory for a server");
+    server->listen = xstrdup(options->listen);
+    server->shards = xcalloc(options->loop_count, sizeof *server->shards);
     server->quota = grpc_resource_quota_create("renga");
     server->grpc = core_server(&server->options, server->quota);
     if (options->budget)
@@ -194,9 +187,7 @@ bool rpc_server_start(struct rpc_server *server, struct status *st)
     }
     if (!server_listen_on(server, st))
         return false;
-    server->serving = calloc(server->service_count, sizeof *server->serving);
-    if (!server->serving)
-        fatal("rpc.memory", "no memory for health");
+    server->serving = xcalloc(server->service_count, sizeof *server->serving);
     for (size_t i = 0; i < server->service_count; i++)
         atomic_store(&server->serving[i], true);
     atomic_store(&server->whole_serving, true);

@@ -12,6 +12,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <grpc/byte_buffer.h>
@@ -39,8 +40,8 @@ struct server_call *server_call_take(struct rpc_shard *shard)
     if (sc) {
         shard->pool = sc->next;
         shard->pool_count--;
-    } else if (!(sc = malloc(sizeof *sc))) {
-        fatal("rpc.memory", "no memory for a call");
+    } else {
+        sc = xmalloc(sizeof *sc);
     }
     memset(sc, 0, offsetof(struct server_call, call.storage));
     memset((char *)sc + sizeof sc->call, 0, sizeof *sc - sizeof sc->call);
@@ -152,8 +153,8 @@ static uint8_t *server_call_reserve(struct rpc_call *call, size_t size)
 {
     struct server_call *sc = server_call_of(call);
     struct outgoing *message = &sc->embedded;
-    if (sc->embedded_taken && !(message = malloc(sizeof *message)))
-        fatal("rpc.memory", "no memory for a message");
+    if (sc->embedded_taken)
+        message = xmalloc(sizeof *message);
     if (message == &sc->embedded)
         sc->embedded_taken = true;
     *message = (struct outgoing){.slice = grpc_slice_malloc(size), .size = size};

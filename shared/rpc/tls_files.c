@@ -214,7 +214,7 @@ bool rpc_tls_files_refresh(struct rpc_tls_files *files)
 static bool path_copy(char **copy, const char *path, struct status *st)
 {
     *copy = path ? strdup(path) : NULL;
-    return !path || *copy || fail(st, RESOURCE_EXHAUSTED, "no memory for the paths of certificates");
+    return !path || *copy || fail_memory(st, "the paths of certificates");
 }
 
 static bool configuration_check(const struct rpc_tls *tls, struct status *st)
@@ -235,7 +235,7 @@ struct rpc_tls_files *rpc_tls_files_open(const struct rpc_tls *tls, struct statu
         return NULL;
     struct rpc_tls_files *files = calloc(1, sizeof *files);
     if (!files) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for certificates");
+        fail_memory(st, "certificates");
         return NULL;
     }
     if (path_copy(&files->paths[FILE_CERTIFICATE], tls->certificate, st) &&

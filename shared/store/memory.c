@@ -19,7 +19,7 @@ static void *memory_open(const char *url, struct status *st)
     }
     struct memory *memory = malloc(sizeof *memory);
     if (memory == NULL) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for a store");
+        fail_memory(st, "a store");
         return NULL;
     }
     pthread_rwlock_init(&memory->lock, NULL);

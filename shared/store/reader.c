@@ -40,7 +40,7 @@ static bool copy_bound(struct arena *arena, struct store_bytes *bound, struct st
     if (bound->size > STORE_BOUND_MAX)
         return fail(st, INVALID_ARGUMENT, "a bound of %zu bytes; the most is %d", bound->size, STORE_BOUND_MAX);
     bound->bytes = arena_copy(arena, bound->bytes, bound->size);
-    return bound->bytes != NULL || fail(st, RESOURCE_EXHAUSTED, "no memory for a scan");
+    return bound->bytes != NULL || fail_memory(st, "a scan");
 }
 
 static bool reader_prepare(struct store_scan *scan, struct status *st)

@@ -76,7 +76,7 @@ struct store *store_open(const char *url, struct status *st)
         return NULL;
     struct store *store = store_create(kind);
     if (store == NULL) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for a store");
+        fail_memory(st, "a store");
         return NULL;
     }
     store->engine = kind->open(url, st);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "telemetry/metrics_priv.h"
 
 #include <assert.h>
@@ -11,13 +12,6 @@
 
 #define BUCKETS_FIRST 16
 #define CACHE_LINE    64
-
-static void *metrics_xnonnull(void *memory)
-{
-    if (!memory)
-        fatal("metrics.memory", "no memory for metrics");
-    return memory;
-}
 
 size_t metric_label_count(const struct metric *metric)
 {
@@ -34,10 +28,10 @@ size_t metric_cells(const struct metric *metric)
 
 struct metrics *metrics_create(unsigned loop_count)
 {
-    struct metrics *metrics = metrics_xnonnull(calloc(1, sizeof *metrics));
+    struct metrics *metrics = xcalloc(1, sizeof *metrics);
     metrics->loop_count = loop_count;
-    metrics->shards = metrics_xnonnull(calloc(loop_count, sizeof *metrics->shards));
-    metrics->registry = metrics_xnonnull(calloc(1, sizeof *metrics->registry));
+    metrics->shards = xcalloc(loop_count, sizeof *metrics->shards);
+    metrics->registry = xcalloc(1, sizeof *metrics->registry);
     metrics->registry->cells_used = METRICS_CHUNK_CELLS; /* the first chunk is made when it is needed */
     pthread_mutex_init(&metrics->registry->lock, NULL);
     return metrics;
@@ -91,7 +85,7 @@ struct metric_family *metrics_register(struct metrics *metrics, const struct met
     while (*end && strcmp((*end)->metric->name, metric->name) != 0)
         end = &(*end)->next;
     if (!*end) {
-        struct metric_family *family = metrics_xnonnull(calloc(1, sizeof *family));
+        struct metric_family *family = xcalloc(1, sizeof *family);
         family->metrics = metrics;
         family->metric = metric;
         family->label_count = metric_label_count(metric);
@@ -113,7 +107,7 @@ static void add_chunk(struct metrics *metrics)
               METRICS_CHUNKS_MAX * METRICS_CHUNK_CELLS);
     for (unsigned loop = 0; loop < metrics->loop_count; loop++) {
         size_t size = METRICS_CHUNK_CELLS * sizeof(int64_t);
-        _Atomic int64_t *chunk = metrics_xnonnull(aligned_alloc(CACHE_LINE, size)); /* no line has cells of two loops */
+        _Atomic int64_t *chunk = xnonnull(aligned_alloc(CACHE_LINE, size)); /* no line has cells of two loops */
         for (size_t i = 0; i < METRICS_CHUNK_CELLS; i++)
             atomic_init(&chunk[i], 0);
         metrics->shards[loop].chunks[registry->chunk_count] = chunk;
@@ -157,7 +151,7 @@ static void metrics_grow(struct metric_family *family)
 {
     free(family->table);
     family->table_size = family->table_size ? family->table_size * 2 : BUCKETS_FIRST;
-    family->table = metrics_xnonnull(calloc(family->table_size, sizeof(*family->table)));
+    family->table = xcalloc(family->table_size, sizeof(*family->table));
     for (struct metric_series *series = family->first; series; series = series->next) {
         struct metric_series **place = &family->table[series->hash % family->table_size];
         series->chained = *place;
@@ -173,7 +167,7 @@ static struct metric_series *metrics_series_of(struct metric_family *family, con
     unsigned most = family->metric->series_max ? family->metric->series_max : METRIC_SERIES_DEFAULT_MAX;
     if (*place || family->count > most) /* `most` + 1: the series "other" */
         return *place;
-    struct metric_series *series = metrics_xnonnull(malloc(sizeof *series + key->size));
+    struct metric_series *series = xmalloc(sizeof *series + key->size);
     *series = (struct metric_series){.hash = key->hash, .size = key->size};
     memcpy(series->values, key->bytes, key->size);
     struct metrics *metrics = family->metrics;
@@ -223,7 +217,7 @@ int64_t metrics_value(const struct metrics *metrics, uint32_t series)
 void metrics_collect(struct metrics *metrics, void (*collect)(struct buffer *out, void *data),
                      void (*release)(void *data), void *data)
 {
-    struct metrics_collector *collector = metrics_xnonnull(malloc(sizeof *collector));
+    struct metrics_collector *collector = xmalloc(sizeof *collector);
     *collector = (struct metrics_collector){.collect = collect, .release = release, .data = data};
     pthread_mutex_lock(&metrics->registry->lock);
     struct metrics_collector **end = &metrics->registry->collectors;

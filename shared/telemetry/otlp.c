@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "telemetry/otlp_json.h"
 #include "telemetry/otlp_protobuf.h"
@@ -290,9 +291,7 @@ static bool otlp_prepare(struct otlp *otlp, struct status *st)
 {
     const struct otlp_options *options = &otlp->options;
     size_t length = strlen(options->endpoint);
-    char *location = malloc(length + sizeof "/v1/traces");
-    if (!location)
-        fatal("trace.memory", "no memory for the exporter");
+    char *location = xmalloc(length + sizeof "/v1/traces");
     memcpy(location, options->endpoint, length + 1);
     while (!options->endpoint_is_whole && length && location[length - 1] == '/')
         location[--length] = '\0';
@@ -312,9 +311,7 @@ struct otlp *otlp_create(struct loop *loop, struct http_client *client, struct s
                          const struct otlp_options *options, struct status *st)
 {
     assert(loop_current() == loop);
-    struct otlp *otlp = calloc(1, sizeof *otlp);
-    if (!otlp)
-        fatal("trace.memory", "no memory for the exporter");
+    struct otlp *otlp = xcalloc(1, sizeof *otlp);
     otlp->loop = loop;
     otlp->client = client;
     otlp->spans = spans;
@@ -334,9 +331,7 @@ struct otlp *otlp_create(struct loop *loop, struct http_client *client, struct s
     struct buffer resource;
     buffer_init(&resource, ANSWER_MAX);
     otlp_json_resource(&resource, options->service, options->resource);
-    otlp->resource = buffer_take(&resource, NULL);
-    if (!otlp->resource)
-        fatal("trace.memory", "no memory for the exporter");
+    otlp->resource = xnonnull(buffer_take(&resource, NULL));
     loop_arm_after(loop, &otlp->timer, otlp->options.interval_ms);
     spans_notify(spans, otlp->options.batch_max, tell_gathered, otlp);
     return otlp;
@@ -388,9 +383,7 @@ static void otlp_collect(struct buffer *out, void *data)
 
 void otlp_metrics_add(struct metrics *metrics, const struct spans *spans, const struct otlp *otlp)
 {
-    struct sources *sources = malloc(sizeof *sources);
-    if (!sources)
-        fatal("trace.memory", "no memory for the exporter");
+    struct sources *sources = xmalloc(sizeof *sources);
     *sources = (struct sources){spans, otlp};
     metrics_collect(metrics, otlp_collect, free, sources);
 }

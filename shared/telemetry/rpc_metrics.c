@@ -2,7 +2,7 @@
  * happens there. After that a call costs a handful of loads and stores. */
 #include "telemetry/rpc_metrics.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,11 +154,10 @@ static void call_ended(struct rpc_observer *observer, unsigned loop, const struc
 struct rpc_metrics *rpc_metrics_create(struct metrics *metrics, struct spans *spans,
                                        const struct rpc_metrics_method *methods, size_t method_count)
 {
-    struct rpc_metrics *rpc = calloc(1, sizeof *rpc);
+    struct rpc_metrics *rpc = xcalloc(1, sizeof *rpc);
     size_t series_count = RPC_SIDES * (method_count + 1);
-    if (!rpc || !(rpc->methods = calloc(method_count + 1, sizeof *rpc->methods)) ||
-        !(rpc->loops = calloc(metrics->loop_count, sizeof(*rpc->loops))))
-        fatal("metrics.memory", "no memory for metrics");
+    rpc->methods = xcalloc(method_count + 1, sizeof *rpc->methods);
+    rpc->loops = xcalloc(metrics->loop_count, sizeof(*rpc->loops));
     rpc->observer = (struct rpc_observer){.began = call_began, .ended = call_ended};
     rpc->metrics = metrics;
     rpc->spans = spans;
@@ -172,9 +171,7 @@ struct rpc_metrics *rpc_metrics_create(struct metrics *metrics, struct spans *sp
             rpc->families[side][kind] = metrics_register(metrics, &rows[side][kind]);
     }
     for (unsigned loop = 0; loop < metrics->loop_count; loop++) {
-        rpc->loops[loop] = malloc(series_count * sizeof **rpc->loops);
-        if (!rpc->loops[loop])
-            fatal("metrics.memory", "no memory for metrics");
+        rpc->loops[loop] = xmalloc(series_count * sizeof **rpc->loops);
         memset(rpc->loops[loop], 0xff, series_count * sizeof **rpc->loops); /* NONE */
     }
     return rpc;

@@ -3,7 +3,7 @@
 #include "telemetry/spans.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "json/writer.h"
 
@@ -280,9 +280,7 @@ struct span *spans_take(struct spans *spans, unsigned max, unsigned *count)
 
 struct spans *spans_create(unsigned queue_max)
 {
-    struct spans *spans = calloc(1, sizeof *spans);
-    if (!spans)
-        fatal("trace.memory", "no memory for spans");
+    struct spans *spans = xcalloc(1, sizeof *spans);
     spans->queue_max = queue_max ? queue_max : SPANS_QUEUE_DEFAULT_MAX;
     spans->samples_per_million = MILLION;
     return spans;

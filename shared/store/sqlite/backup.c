@@ -30,7 +30,7 @@ static bool sync_folder_of(const char *path, struct status *st)
 {
     char *copy = strdup(path);
     if (copy == NULL)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for a backup");
+        return fail_memory(st, "a backup");
     bool synced = sync_path(dirname(copy), O_RDONLY | O_DIRECTORY, st);
     free(copy);
     return synced;
@@ -69,7 +69,7 @@ static bool copy_beside(const struct sqlite_file *file, const char *copy, struct
 {
     char *part;
     if (asprintf(&part, "%s.part", copy) < 0)
-        return fail(st, RESOURCE_EXHAUSTED, "no memory for a backup");
+        return fail_memory(st, "a backup");
     int fd = open(part, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     bool made = fd >= 0 || fail(st, errno == EEXIST ? ALREADY_EXISTS : UNAVAILABLE, "%s cannot be made: %s", part,
                                 strerror(errno));
