@@ -15,7 +15,7 @@
 #define CHECK_FEEDBACK_MAX ((size_t)65536)
 #define CHECK_QUERY_MAX    ((size_t)1024)
 
-/* At most `max` bytes; and text_is_given also wants it not to be blank. */
+/* At most `max` bytes; text_is_given also refuses a blank text. */
 bool text_fits(struct status *st, const char *field, const char *text, size_t max);
 bool text_is_given(struct status *st, const char *field, const char *text, size_t max);
 

@@ -56,7 +56,7 @@ struct model_task_kind {
     /* Makes the result without a model; of a long request in a worker thread (loop/jobs.h). */
     void (*fallback)(struct model_task *task);
 
-    /* Ends the call with the result. Usage, model and degradations stand in the task. */
+    /* Ends the call with the result. The task holds usage, model and degradations. */
     void (*reply)(struct model_task *task);
 };
 
@@ -89,7 +89,7 @@ struct model_task {
     bool good, correctable; /* of it */
     struct status problem;  /* of it */
     bool correcting;        /* it has been asked once more */
-    bool limited;           /* the gateway has named a limit of ours: the caller is told, in place of any other way */
+    bool limited; /* the gateway has reported one of our limits: the caller gets the error instead of a fallback */
 };
 
 /* The service's state of a call, zeroed, in the call's arena; the task must be its first member. NULL when memory runs
@@ -117,7 +117,7 @@ const char *model_task_note_text(const struct model_task *task, const struct not
 /* Copies into the call's arena; "" when memory runs out, and the call then fails later. `max` 0: whole; a longer text
  * is cut at a character. */
 char *model_task_text(struct model_task *task, const char *text, size_t max);
-/* The note with a text in place of each "%s", two at most. */
+/* The note with each "%s" replaced by a text, two at most. */
 char *model_task_compose(struct model_task *task, const struct note *form, const char *first, const char *second);
 char *model_task_printf(struct model_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed; NULL when memory runs out. */

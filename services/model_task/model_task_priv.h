@@ -29,13 +29,13 @@ int64_t model_task_calls_left(const struct model_task *task);
 /* Usage, model and degradations of an answer; a failure's usage. */
 void model_task_take_finish(struct model_task *task, const Renga__V1__ChatFinish *finish);
 void model_task_take_failure(struct model_task *task);
-/* Whether the model has said all that it wanted to, as JSON. */
+/* True if the model has finished its answer, as JSON. */
 bool model_task_has_answer(const Renga__V1__ChatResponse *answer, struct status *st);
-/* The result, by kind->read. `correctable`: the model may do better when it is told. In a worker thread if the answer
- * is long. */
+/* The result, by kind->read. `correctable`: the model may do better with an explanation. In a worker thread if the
+ * answer is long. */
 bool model_task_read(struct model_task *task, const char *json, bool *correctable, struct status *st);
-/* Whether the failure is the caller's to hear though it would take the fallback too: its own deadline, limit, model
- * or template. Rewrites the status from the gateway's words into ours. */
+/* True if the caller must get the error although a fallback exists: its own deadline, limit, model or template.
+ * Replaces the gateway's text of the status with ours. */
 bool model_task_is_caller_error(struct model_task *task, struct status *st);
 /* Adds the usage to the details of the call's failure. */
 void model_task_attach_usage(struct model_task *task);

@@ -16,7 +16,8 @@ bool usage_of_details(const void *details, size_t size, Renga__V1__Usage *sum);
 
 #define USAGE_COUNT_MAX (INT64_C(1) << 50) /* of one count that a peer sends; more is nonsense */
 
-/* Whether each count is within 0 and USAGE_COUNT_MAX; else the first that is not, if the two pointers are given. */
+/* True if each count is within 0 and USAGE_COUNT_MAX; otherwise returns the first wrong one through the two pointers,
+ * if given. */
 bool usage_is_sane(const Renga__V1__Usage *usage, const char **field, int64_t *count);
 
 /* Sums end at USAGE_SUM_MAX instead of running over; two of them still add up. A count below zero adds 0. */

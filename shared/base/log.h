@@ -23,7 +23,7 @@ struct log_context {
     const char *subject;               /* the method, "renga.v1.Planner/Plan"; may be NULL */
 };
 
-/* `service` stands in every line and is borrowed for ever. AUTO is text on a terminal, JSON otherwise. */
+/* Every line has `service`, which is borrowed for ever. AUTO is text on a terminal, JSON otherwise. */
 void log_configure(const char *service, enum log_level level, enum log_format format);
 bool log_level_parse(const char *name, enum log_level *level);
 

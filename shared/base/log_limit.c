@@ -1,5 +1,6 @@
 /* A table of the lines logged in the present period, by hashes: of id and text, and of id and format. An entry is free
- * when its period is over and its count was told. If a place's few entries are all in use, the line is written. */
+ * when its period is over and its count has been reported. If all entries of a place are in use, the line is
+ * written. */
 #include "log_limit.h"
 
 #include "base/clock.h"
@@ -22,7 +23,7 @@ struct entry {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry entries[ENTRIES];
-static atomic_llong due_ns = TIME_NEVER; /* when the first count is to be told */
+static atomic_llong due_ns = TIME_NEVER; /* time of the next report of a count */
 
 /* FNV-1a */
 static uint64_t log_limit_hash_bytes(uint64_t hash, const void *bytes, size_t size)

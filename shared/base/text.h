@@ -1,4 +1,4 @@
-/* UTF-8 text as it comes from outside. */
+/* UTF-8 text from outside the process. */
 #ifndef RENGA_BASE_TEXT_H
 #define RENGA_BASE_TEXT_H
 

@@ -41,7 +41,7 @@ struct option {
 /* The effect of an option in this process. */
 enum option_use {
     OPTION_SHOWN,   /* --help explains it: all are so at first */
-    OPTION_FURTHER, /* --help-all explains it, --help tells that it is there */
+    OPTION_FURTHER, /* --help-all explains it, --help only names it */
     OPTION_IDLE,    /* no effect here; it keeps its default, and its flag is refused. Values of the file and the
                        environment are meant for other processes and are not read */
 };

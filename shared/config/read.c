@@ -1,4 +1,4 @@
-/* Flags are looked at first, since they name the file, and applied last, since they win. */
+/* Flags are read first, since they name the file, and applied last, since they win. */
 #include "base/log.h"
 #include "base/nearest.h"
 #include "config_private.h"
@@ -57,7 +57,7 @@ static const char *flag_text(const char *name, const char *equals, char *const *
     return *(*next)++;
 }
 
-/* True if the flag is one of ours and was read; otherwise `st` tells whether that failed. */
+/* True if the flag is one of ours and was read; `st` then tells whether its value was valid. */
 static bool take_own_flag(struct config *config, struct flags *flags, const char *name, const char *equals,
                           char *const **next, struct status *st)
 {

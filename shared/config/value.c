@@ -346,7 +346,7 @@ static bool set_item(const struct setting *to, const cJSON *item)
     return set_text(to, number);
 }
 
-/* Sets a fresh value and only then lets go of the old one. */
+/* Sets a fresh value and only then frees the old one. */
 static bool value_set(struct config *config, struct config_value *value, const char *text, const cJSON *item,
                       const char *where, struct status *st)
 {

@@ -17,7 +17,7 @@
 
 struct daemon_keys {
     struct rpc_auth *auth;
-    char *path; /* NULL: the keys stand in the configuration */
+    char *path; /* NULL: the keys are in the configuration */
     pthread_mutex_t lock;
     pthread_cond_t stopped;
     pthread_t watcher;
@@ -120,7 +120,7 @@ static bool file_take(struct daemon_keys *keys, struct status *st)
     return true;
 }
 
-/* `told`: an operator asked for it. Below the lock. */
+/* `told`: an operator requested it. Call it with the lock held. */
 static void file_refresh(struct daemon_keys *keys, bool told)
 {
     struct file_stamp stamp;

@@ -1,8 +1,8 @@
 /* The option rpc.keys: from JSON, inline or in a file, to the runtime's table of keys and their rights. Private to
  * shared/daemon.
  *
- * A file ("file:PATH") is read again when it changes. A thread looks at it every second, so that parsing a large file
- * holds no loop. A file that cannot be used is logged, and the keys that were read before stay in use. */
+ * A file ("file:PATH") is read again when it changes. A thread checks it every second, so that parsing a large file
+ * blocks no loop. An invalid file is logged, and the earlier keys stay in use. */
 #ifndef RENGA_DAEMON_KEYS_H
 #define RENGA_DAEMON_KEYS_H
 
@@ -14,7 +14,7 @@
 struct daemon_keys;
 struct rpc_auth;
 
-/* Whether `value` is a list of keys or names a file with one. INVALID_ARGUMENT tells the place in it. */
+/* True if `value` is a valid list of keys or the name of a file with one. INVALID_ARGUMENT gives the place in it. */
 bool daemon_keys_check(const cJSON *value, struct status *st);
 
 /* Reads the keys and, for a file, starts to watch it. Logs a warning for keys that have expired or will within a week.

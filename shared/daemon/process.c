@@ -284,7 +284,7 @@ static void drain_next_loop(struct work *work)
     drain_loop(process, loop, left_ms > 0 ? left_ms : 0);
 }
 
-/* Calls came as usual until now: clients had to hear first that they are better served elsewhere. */
+/* Until now new calls were accepted, so that clients had time to move to other servers. */
 static void no_new_calls(void *data)
 {
     struct daemon_process *process = data;

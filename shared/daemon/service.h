@@ -25,7 +25,7 @@ struct service_context {
     struct loop *loop;
     const struct rpc_schema *schema;
     const struct rpc_auth *auth;        /* the allowed callers; NULL: all callers and methods */
-    ProtobufCService *const *instances; /* of this very service, one a loop; those of later loops are yet to come */
+    ProtobufCService *const *instances; /* of this service, one a loop; those of later loops are not created yet */
     struct http_client *http;           /* of this loop */
     struct budget *budget;              /* of the process: for the bodies of a listener of the service's own */
     unsigned loop_count;                /* of the process */

@@ -12,7 +12,7 @@ struct range {
 /* The kinds of special addresses, for a service that fetches pages for a stranger. */
 enum reach {
     NOT_PUBLIC, /* a private network: fetched from if the operator names the host */
-    NEVER,      /* of the link, or of a cloud that tells a machine's secrets there: fetched from in no case */
+    NEVER,      /* link-local, or a cloud's metadata service with a machine's secrets: never fetched */
 };
 struct special {
     struct range range;
@@ -64,7 +64,7 @@ static const struct special special_v6[] = {
 
 static const struct range global_unicast_v6 = {{0x20}, 3};
 
-/* IPv6 addresses that lead to an IPv4 one which stands in them. */
+/* IPv6 addresses with an embedded IPv4 address. */
 static const struct embedding {
     struct range range;
     unsigned at;   /* its first byte */

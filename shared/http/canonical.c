@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define SEGMENTS_MAX   1024 /* of a path; a path with more is compared as it stands from there on */
+#define SEGMENTS_MAX   1024 /* of a path; the rest of a longer path is compared unchanged */
 #define PARAMETERS_MAX 1024 /* of a query, likewise */
 #define PORT_MAX       6    /* bytes of ":65535" */
 
@@ -24,7 +24,7 @@ static int canonical_hex(char c)
     return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* The byte that a percent sign at `i` and two digits stand for; -1: they do not stand there. */
+/* The byte that the percent escape at `i` encodes; -1: no escape there. */
 static int canonical_decode(struct piece piece, size_t i)
 {
     int high = piece.text[i] == '%' && i + 2 < piece.length ? canonical_hex(piece.text[i + 1]) : -1;
@@ -59,7 +59,7 @@ static void canonical_put(struct buffer *out, struct piece piece)
     }
 }
 
-/* Up to the first of `ends`, which `end` tells: NUL at the end. */
+/* Up to the first of `ends`, which `end` receives: NUL at the end. */
 static struct piece canonical_until(const char **at, const char *ends, char *end)
 {
     size_t length = strcspn(*at, ends);
@@ -171,7 +171,7 @@ static bool canonical_put_authority(struct piece piece, struct buffer *out)
 
 /* ---- the path ---------------------------------------------------------------------------------------------------- */
 
-/* "." or "%2e", once or twice: 1 or 2; else 0. */
+/* "." or "%2e", once or twice: 1 or 2; otherwise 0. */
 static int canonical_dots(struct piece piece)
 {
     int dots = 0;
@@ -214,7 +214,7 @@ static size_t canonical_name_length(const struct piece *parameter)
     return equals ? (size_t)(equals - parameter->text) : parameter->length;
 }
 
-/* By name, then as they stood. */
+/* By name, then in their original order. */
 static int canonical_by_name(const void *a, const void *b)
 {
     const struct piece *one = a, *other = b;

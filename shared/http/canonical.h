@@ -33,7 +33,7 @@ enum canonical_kind {
 /* Writes the form into `out`, which is cleared first, with a limit of CANONICAL_MAX. O(length log length). */
 enum canonical_kind canonical_write(const char *uri, struct buffer *out);
 
-/* Whether a parameter of a query only tells the reader's origin. */
+/* True for a parameter of a query that only tracks the reader's origin. */
 bool canonical_is_tracking(const char *name, size_t length);
 
 #endif

@@ -115,7 +115,7 @@ static bool cassette_load(struct cassette *cassette, struct status *st)
     return good;
 }
 
-/* Behind half a line the next one would not stand on its own. */
+/* After half a line, the next record would not be a line of its own. */
 static bool open_for_recording(struct cassette *cassette, struct status *st)
 {
     cassette->fd = open(cassette->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

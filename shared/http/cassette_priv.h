@@ -18,7 +18,7 @@ struct recorded_piece {
     int64_t after_ms;
 };
 
-/* An exchange as it stands in a line. Owns all it points to. */
+/* An exchange of one line. Owns all its members. */
 struct recorded {
     char *method, *path;
     struct buffer request; /* redacted */
@@ -26,7 +26,7 @@ struct recorded {
     enum transfer_end end;
     struct status status;
     bool answered, stale;
-    int http_status;  /* 0: no headers came */
+    int http_status;  /* 0: no headers arrived */
     int64_t after_ms; /* from the request to the headers */
     struct recorded_header *headers;
     size_t header_count;

@@ -161,7 +161,7 @@ void client_dispatch(struct http_client *client)
             if (!transfer_run(transfer, pool))
                 loop_defer(client->loop, &transfer->ending);
         } else if (waits && !transfer->address_allowed) {
-            return; /* those behind it want the same pools */
+            return; /* those behind it need the same pools */
         }
         transfer = next;
     }

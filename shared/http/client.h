@@ -91,8 +91,8 @@ void http_headers_destroy(struct http_headers **headers);
 /* For address_allowed: true for addresses of the public internet. False for loopback, private, shared, link-local
  * (cloud metadata), multicast, documentation and reserved ones, also when they are embedded in IPv6. */
 bool http_address_is_public(const struct sockaddr *address);
-/* True for any address but those of the link, and those at which a cloud tells a machine's secrets (address.c has the
- * list); an IPv6 address counts as the IPv4 address inside it (mapped, NAT64, 6to4, Teredo). */
+/* True for any address except link-local ones and the metadata services of clouds (address.c has the list); an IPv6
+ * address counts as the IPv4 address inside it (mapped, NAT64, 6to4, Teredo). */
 bool http_address_is_routed(const struct sockaddr *address);
 
 /* ---- A request and its answer ----------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ enum transfer_end {
     TRANSFER_INVALID,     /* a header cannot be sent: INVALID_ARGUMENT */
     TRANSFER_REFUSED,     /* the client's own queue is full; no byte was sent: RESOURCE_EXHAUSTED */
     TRANSFER_UNCONNECTED, /* the name, the connection or TLS failed; no byte was sent: UNAVAILABLE */
-    TRANSFER_FORBIDDEN,   /* address_allowed said no: PERMISSION_DENIED; too many redirects: FAILED_PRECONDITION */
+    TRANSFER_FORBIDDEN,   /* address_allowed refused: PERMISSION_DENIED; too many redirects: FAILED_PRECONDITION */
     TRANSFER_LATE,        /* timeout_ms is over: DEADLINE_EXCEEDED */
     TRANSFER_SILENT,      /* idle_timeout_ms without a byte: DEADLINE_EXCEEDED */
     TRANSFER_TOO_LARGE,   /* more than response_max: RESOURCE_EXHAUSTED */
@@ -148,14 +148,14 @@ struct transfer {
     void (*finished)(struct transfer *transfer);
     void *owner;
 
-    /* The answer; valid in `finished` (and as far as it has come, in the callbacks before). */
+    /* The answer; valid in `finished`, and in earlier callbacks as far as it has arrived. */
     struct status status;
     enum transfer_end end;
-    int http_status;     /* 0: no headers came */
+    int http_status;     /* 0: no headers arrived */
     const char *content; /* followed by a NUL; "" for an empty body; valid until `finished` returns */
     size_t content_size;
     size_t received; /* bytes of the body, decompressed */
-    bool answered;   /* a byte of an answer came: the peer had the request */
+    bool answered;   /* a byte of an answer arrived: the peer had the request */
     bool stale;      /* cut without a byte on a connection kept from before: most likely the peer had just closed it */
 
     /* The client's. */
@@ -186,8 +186,8 @@ void transfer_cancel(struct transfer *transfer);
 void transfer_pause(struct transfer *transfer);
 void transfer_resume(struct transfer *transfer);
 
-/* In `finished`: content and headers of the answer stay until transfer_keep_end, after any end of the transfer. That
- * comes from inside the loop, once; until then the request counts as one of those that run. */
+/* In `finished`: keeps content and headers of the answer until transfer_keep_end, after any end of the transfer. Call
+ * that once, from inside the loop; until then the request counts as running. */
 struct transfer_keep {
     struct http_client *client;
     struct http_slot *slot;

@@ -156,7 +156,7 @@ void request_write_head(const struct transfer *transfer, struct buffer *head);
 /* ---- client, transfers ------------------------------------------------------------------------------------------- */
 
 /* client.c */
-/* Queues a transfer; with a player (taken) that is played in place of a server. */
+/* Queues a transfer; with a player (taken) it is played from the cassette. */
 void client_admit(struct http_client *client, struct transfer *transfer, struct player *player);
 void client_dispatch(struct http_client *client);
 
@@ -173,7 +173,7 @@ void transfer_watch_time(struct transfer *transfer);
 bool curl_failed_to_connect(CURLcode result);
 /* How the transfer's peer is called in texts. */
 const char *transfer_peer_name(const struct transfer *transfer);
-/* The part of `detail` that its owner may tell others; curl's own words may have addresses in them. Logs the whole. */
+/* The part of `detail` that the caller may see; curl's own texts may contain addresses. Logs the whole. */
 const char *transfer_public_detail(const struct transfer *transfer, const char *detail, const char *without_address);
 void transfer_fail_no_memory(struct http_slot *slot); /* ends it too, from the loop */
 void transfer_fail_unconnected(struct http_slot *slot, CURLcode result, const char *detail);
@@ -189,7 +189,7 @@ struct easy_job {
     struct http_client *client;
     struct multi *multi; /* NULL: in no multi */
     bool (*address_allowed)(const struct sockaddr *address);
-    bool forbidden; /* it said no */
+    bool forbidden; /* address_allowed refused */
     bool naming;    /* a name is being looked up */
     bool refused;   /* it was not, since too many hang */
     void (*done)(struct easy_job *job, CURLcode result);

@@ -12,7 +12,7 @@ struct coding;
 
 enum coding_event {
     CODING_MORE,  /* it goes on with the next bytes; all were taken */
-    CODING_PIECE, /* `*made` bytes came out, and there may be more: to be called again */
+    CODING_PIECE, /* `*made` bytes were produced, and there may be more: call again */
     CODING_BROKEN,
 };
 

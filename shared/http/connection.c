@@ -44,7 +44,7 @@ static void connection_move(struct connection *connection, enum connection_state
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-/* The timer is armed for the earliest time asked for, and looks at the present one when it expires. */
+/* The timer is armed for the earliest requested time; when it expires it checks the present one. */
 static void deadline_expired(struct timer *timer)
 {
     struct connection *connection = CONTAINER_OF(timer, struct connection, deadline);
@@ -80,7 +80,7 @@ void connection_begin_reading(struct connection *connection)
     begin_phase(connection, connection->server->options.read_ms);
 }
 
-/* Bytes that came fast buy no right to be silent later. */
+/* A fast start does not extend a later silence. */
 void connection_read_on(struct connection *connection, uint64_t bytes)
 {
     int64_t limit_ns = connection->server->options.read_ms * NS_PER_MS;
@@ -290,7 +290,7 @@ void connection_continue(struct connection *connection)
     loop_defer(connection->server->loop, &connection->turn);
 }
 
-/* ---- requests come and go --------------------------------------------------------------------------------------- */
+/* ---- begin and end of requests ---------------------------------------------------------------------------------- */
 
 void connection_create(struct http_server *server, int fd, struct source *source)
 {

@@ -8,9 +8,9 @@
  *                                                                       ^  | paused: what was read is held, no more is
  *                                                                       `--' resume
  *
- * An answer may come before the request is out: it counts, and the link is closed after it. A link that was used before
- * and ends without a byte of an answer was most likely just closed by its peer: the owner is told (`stale`), or the
- * request goes out once more on a new one (`may_repeat`). */
+ * An answer may arrive before the request is sent: it counts, and the link is closed after it. A used link that ends
+ * without a byte of an answer was most likely just closed by its peer. Then the owner gets `stale`, or the request is
+ * sent once more on a new link (`may_repeat`). */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "http/coding.h"
@@ -55,7 +55,7 @@ static struct direct *direct_of(struct http_slot *slot)
 static void direct_wipe(struct buffer *buffer)
 {
     if (buffer->length)
-        explicit_bzero(buffer->data, buffer->length); /* keys may stand there */
+        explicit_bzero(buffer->data, buffer->length); /* it may contain keys */
     if (buffer->capacity > BUFFERS_KEPT)
         buffer_fini(buffer);
     buffer_clear(buffer);
@@ -147,7 +147,7 @@ static enum feed_result fail_malformed(struct direct *direct, const char *why)
     return FEED_FAILED;
 }
 
-/* Why the transfer is not to be told more. */
+/* The reason for reporting no more to the transfer. */
 static enum feed_result direct_stopped(struct direct *direct)
 {
     if (direct->slot.transfer->state != TRANSFER_RUNNING)

@@ -20,9 +20,9 @@ struct easy_slot {
     struct curl_slist *entries; /* pointing into `lines` */
     size_t entry_room;
     size_t header_bytes;
-    uint64_t names_seen; /* http1_name_bit of each header that came */
-    unsigned sends;      /* how often the request went out */
-    long redirects;      /* followed when it last went out */
+    uint64_t names_seen; /* http1_name_bit of each received header */
+    unsigned sends;      /* number of times that the request was sent */
+    long redirects;      /* redirects before the last send */
     bool headers_done;   /* of the final answer */
     bool repeated;
 };
@@ -189,7 +189,7 @@ static void easy_rest(struct http_slot *slot)
     struct easy_slot *own = easy_of(slot);
     multi_remove(&own->job);
     if (own->lines.length)
-        explicit_bzero(own->lines.data, own->lines.length); /* keys may stand there */
+        explicit_bzero(own->lines.data, own->lines.length); /* it may contain keys */
     if (own->lines.capacity > LINES_KEPT)
         buffer_fini(&own->lines);
     buffer_clear(&own->lines);
@@ -267,7 +267,7 @@ static void easy_begin(struct http_slot *slot)
     own->headers_done = own->repeated = false;
     write_headers(own);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own->entries);
-    curl_easy_setopt(easy, CURLOPT_URL, NULL); /* or it would tell that of the transfer before */
+    curl_easy_setopt(easy, CURLOPT_URL, NULL); /* or it would return the URL of the previous transfer */
     curl_easy_setopt(easy, CURLOPT_CURLU, transfer->url->parts);
     bool post = strcmp(transfer->method, "POST") == 0, get = strcmp(transfer->method, "GET") == 0;
     bool head = strcmp(transfer->method, "HEAD") == 0;

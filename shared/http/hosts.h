@@ -1,6 +1,5 @@
-/* By which names a server may be asked (the Host field). A page of a browser may point a name of its own at this
- * machine and then ask the services here (DNS rebinding): this request comes with that name. Private to the server.
- */
+/* The names under which a server may be called (the Host field). A web page may point a name of its own at this machine
+ * and then call the services here (DNS rebinding): such a request carries that name. Private to the server. */
 #ifndef RENGA_HTTP_HOSTS_H
 #define RENGA_HTTP_HOSTS_H
 

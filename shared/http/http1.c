@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #define NAMES_KEPT  (8u << 10) /* bytes of memory that stay from one answer to the next */
-#define NAMES_FIRST 1023       /* bytes that a request's head gets at once, if so many came */
+#define NAMES_FIRST 1023       /* bytes that a request's head gets at once, if so many arrived */
 #define NO_HTTP     "its first line is not that of HTTP/1.1"
 
 static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
@@ -66,7 +66,7 @@ static bool has_cr_or_nul(const char *line, size_t length)
     return memchr(line, '\r', length) || memchr(line, '\0', length);
 }
 
-/* The next line, without its CRLF, in `*line`. HTTP1_HEAD stands for one that is whole. */
+/* The next line, without its CRLF, in `*line`. HTTP1_HEAD means that the line is complete. */
 static enum http1_event http1_take_line(struct http1 *reader, const char *bytes, size_t size, size_t *taken,
                                         const char **line, size_t *length)
 {

@@ -33,7 +33,7 @@ enum http1_event {
     HTTP1_BODY,      /* the bytes that were taken are a piece of the body */
     HTTP1_END,       /* the message is complete; the bytes that were not taken belong to the next one */
     HTTP1_INVALID,   /* `why` describes the error */
-    HTTP1_TOO_LARGE, /* more of a head than may be; `why` says so to a client */
+    HTTP1_TOO_LARGE, /* the head is too large; `why` is a text for the client */
 };
 
 enum http1_state {
@@ -55,13 +55,13 @@ struct http1 {
     enum http1_state state;
     const char *why;
 
-    int refusal; /* the status that tells a client why its request was refused */
+    int refusal; /* the HTTP status of the refusal */
 
-    int status;          /* of the last head that came */
+    int status;          /* of the last received head */
     bool minor_0;        /* HTTP/1.0 */
     bool keeps;          /* the connection may serve another request, once the message is whole */
     bool has_length;     /* Content-Length was given: `length` */
-    uint64_t length;     /* bytes of the body as told */
+    uint64_t length;     /* bytes of the body, by its length field */
     struct buffer names; /* a request's "method\0target\0"; "name\0value\0" for each field, in their order */
     size_t target_at;    /* in `names` */
     uint64_t names_seen; /* http1_name_bit of each */
@@ -73,7 +73,7 @@ struct http1 {
     size_t fields_at; /* in `names` */
     size_t head_bytes, head_max;
     uint64_t left;       /* bytes of the body, or of the chunk */
-    struct buffer begun; /* a line that has not come whole */
+    struct buffer begun; /* an incomplete line */
 };
 
 /* `answers_head`: the message answers a HEAD, so it has no body whatever its fields say. Resets the reader and keeps
@@ -96,7 +96,7 @@ bool http1_ends_here(struct http1 *reader);
 /* The last value of a field of the last head, trimmed; NULL if the field is missing. */
 const char *http1_field(const struct http1 *reader, const char *name);
 
-/* Of a request being read: whether a field of this name may stand in it once, and one is there already. */
+/* For a request being read: true if a field of this name may occur only once and has occurred. */
 bool http1_is_second(const struct http1 *reader, const char *name, size_t length);
 
 /* Of a request; "" before its first line is whole. */

@@ -42,8 +42,8 @@ static inline bool is_control(char c)
     return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
 }
 
-/* Whether one of eight bytes is below the space or DEL: a tab too, which the caller tells apart. The borrow of a byte
- * below may mark its neighbour as well, never fewer. */
+/* True if one of eight bytes is below the space, or DEL; a tab counts too, and the caller excludes it. The borrow of a
+ * byte may mark its neighbour as well, but never hides one. */
 static inline bool may_have_control(uint64_t eight)
 {
     const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TLS_PIECE     ((size_t)16 << 10) /* bytes: a record */
-#define PEEK_AFTER_NS (5 * NS_PER_MS)    /* not looked at for longer, it may have been closed meanwhile */
+#define PEEK_AFTER_NS (5 * NS_PER_MS)    /* not polled for longer, it may have been closed meanwhile */
 #define ALWAYS_KEPT   INT_MAX            /* idle connections that curl is to keep: all, they are links of ours */
 
 /* An origin and its idle links. It lives as long as it has one. */
@@ -349,7 +349,7 @@ void link_await(struct link *link, uint32_t events)
             link_lose(link);
         return;
     }
-    if (!wanted) /* or an end of the peer's, which cannot be masked, would be told again and again */
+    if (!wanted) /* or an end of the peer, which cannot be masked, would be reported again and again */
         loop_unwatch(link->client->loop, &link->watch);
     else if (!loop_watch(link->client->loop, &link->watch, link->fd, wanted))
         link_lose(link);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define BACKLOG              1024
-#define ACCEPTS_A_TURN       8   /* the rest is told again, and loops that share the socket get theirs */
+#define ACCEPTS_A_TURN       8   /* the rest brings a new event, and loops that share the socket get their share */
 #define RETRY_MS             100 /* after there was no descriptor */
 #define WARN_EVERY_NS        (10 * NS_PER_SEC)
 #define RECEIVE_BUFFER       (128 << 10) /* bytes that the kernel holds for us: it is memory of this process too */

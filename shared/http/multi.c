@@ -30,7 +30,7 @@ struct client_socket {
     struct multi *multi;    /* that waits for it */
     uint32_t events;        /* watched for; 0: not in epoll */
     bool taken;             /* curl is not to close it */
-    struct easy_job *guard; /* is told when it does */
+    struct easy_job *guard; /* notified when it does */
 };
 
 static void act(struct multi *multi, curl_socket_t fd, int what)

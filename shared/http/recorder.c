@@ -17,7 +17,7 @@ struct recorder {
     size_t piece_capacity;
 };
 
-/* The headers of an answer that are kept; a star at the end stands for any rest. */
+/* The recorded headers of an answer; a star at the end matches any rest. */
 static const char *const kept_headers[] = {
     "content-type", "retry-after*",   "x-ratelimit-*",   "anthropic-ratelimit-*", "x-request-id",
     "request-id",   "x-should-retry", "apim-request-id", "x-ms-request-id",       "x-ms-region",

@@ -50,7 +50,7 @@ static bool send_pending(struct http_request *request)
         ssize_t sent = reply_send_some(request);
         if (sent < 0 && errno != EAGAIN)
             return false;
-        if (sent < 0) { /* an edge of EPOLLOUT will come */
+        if (sent < 0) { /* EPOLLOUT will bring an edge */
             if (!goes)
                 connection_begin_wait(connection);
             return true;

@@ -244,7 +244,7 @@ static void request_head_received(struct http_request *request, bool body_came_t
 static void request_body_received(struct http_request *request, const char *bytes, size_t size)
 {
     struct connection *connection = request->connection;
-    size_t kept = request->body.length; /* which a buffer that is too small lets go of */
+    size_t kept = request->body.length; /* which a buffer that is too small frees */
     if (!request->too_big)
         buffer_append(&request->body, bytes, size);
     request->too_big |= request->body.failed;

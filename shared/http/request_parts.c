@@ -279,7 +279,7 @@ static bool request_parts_is_one_of(const char *text, const char *const *words, 
     return false;
 }
 
-/* RFC 9110 §8.6: with methods that expect a body its absence is told. */
+/* RFC 9110 §8.6: methods that expect a body send Content-Length 0 without one. */
 static void add_length(const struct transfer *transfer, struct buffer *head)
 {
     static const char *const with_body[] = {"POST", "PUT", "PATCH"};

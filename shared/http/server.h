@@ -13,8 +13,8 @@
  * own sending (`printf ... | nc -N`) looks the same. It gets its answer when the handler has no `left` callback, and
  * always when `half_close` is set.
  *
- * Requests that are sent ahead are answered in their order, each when the one before it has been. One that is not as
- * RFC 9112 has it is refused in JSON before any handler hears of it, and its connection closed.
+ * Pipelined requests are answered in their order, each after the one before it. A request that violates RFC 9112 is
+ * refused in JSON before it reaches a handler, and its connection closes.
  *
  * A server belongs to one loop, and all functions here are called from inside it. Several loops serve one port with
  * `shares`. */
@@ -35,7 +35,7 @@ struct http_server;
 struct http_request;
 
 #define HTTP_CONNECTIONS_UNBOUND UINT_MAX    /* of one address */
-#define HTTP_SEND_WINDOW         (64u << 10) /* bytes a stream may hold back before http_reply_writable says no */
+#define HTTP_SEND_WINDOW         (64u << 10) /* bytes that a stream may buffer before http_reply_writable returns false */
 
 struct http_server_options {
     const char *listen;               /* "0.0.0.0:15080", "[::]:15080"; port 0 picks a free one */

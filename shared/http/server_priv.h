@@ -155,7 +155,7 @@ bool target_read(struct http_request *request);
 /* connection.c */
 /* Takes the descriptor, and its place among the connections of its source. */
 void connection_create(struct http_server *server, int fd, struct source *source);
-/* The client is gone, or has to go; it is freed later. */
+/* The client is gone, or is being disconnected; the connection is freed later. */
 void connection_close(struct connection *connection);
 void connection_free(struct connection *connection);
 /* True if no answer would be lost. */
@@ -180,12 +180,12 @@ void connection_relax(struct connection *connection);
 void request_begin(struct connection *connection);
 /* Feeds it the received bytes; returns how many belong to it. */
 size_t request_feed(struct http_request *request, const char *bytes, size_t size);
-/* The connection lets go of it: it was answered, or the client is gone. */
+/* Releases the request: it was answered, or the client is gone. */
 void request_answered(struct http_request *request);
 void request_lost(struct http_request *request);
 /* Its client has been too slow: 408, and the connection goes. */
 void request_expire(struct http_request *request);
-/* The handler has said its last. */
+/* The handler has finished its answer. */
 void request_done(struct http_request *request);
 
 /* reply_head.c */

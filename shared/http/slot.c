@@ -75,7 +75,7 @@ bool slot_head_received(struct http_slot *slot, int http_status, bool has_length
     transfer->http_status = http_status;
     recorder_headers(transfer);
     if (has_length && length > transfer->response_max && strcmp(transfer->method, "HEAD") != 0)
-        slot->too_large = true; /* known before a byte of it has come */
+        slot->too_large = true; /* known before the first byte of the body */
     else if (transfer->headers_received)
         transfer->headers_received(transfer, http_status);
     return transfer->state == TRANSFER_RUNNING && !slot->too_large;

@@ -1,4 +1,4 @@
-/* A table of chains under one lock. It is held for a few comparisons each time a connection comes or goes, and there
+/* A table of chains under one lock. The lock is held for a few comparisons when a connection opens or closes, and there
  * are at most as many entries as connections. */
 #include "http/sources.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BUCKETS      1024
-#define NETWORK_SIZE 8 /* bytes of an IPv6 address that tell one source from another */
+#define NETWORK_SIZE 8 /* bytes of an IPv6 address that identify a source */
 
 struct source {
     struct source *next;
@@ -60,7 +60,7 @@ void sources_release(struct sources **sources_pointer)
     free(sources);
 }
 
-/* IPv4 as it is written within IPv6, ::ffff:a.b.c.d, however it came. */
+/* An IPv4 address in its IPv6 form, ::ffff:a.b.c.d, for both families. */
 static struct in6_addr sources_source_address(const struct sockaddr *from)
 {
     struct in6_addr address = {0};

@@ -39,7 +39,7 @@ struct sse {
     char id[SSE_ID_MAX + 1];
     int64_t retry_ms; /* the server's delay before a reconnection; -1: not given */
     bool begun;       /* the place for a byte order mark is behind us */
-    bool after_cr;    /* an LF that comes next belongs to the line before */
+    bool after_cr;    /* a following LF belongs to the line before */
     bool has_data;
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The byte that "%2F" stands for; -1: not an escape. */
+/* The byte that "%2F" encodes; -1: not an escape. */
 static int escaped(const char *at, const char *end)
 {
     int high = end - at > 2 ? hex_value(at[1]) : -1, low = high >= 0 ? hex_value(at[2]) : -1;

@@ -50,7 +50,7 @@ struct condition_term {
     size_t value_count;
     bool is_time; /* of more, less, at_least, at_most */
     struct iso_time time;
-    size_t index; /* of contains: whether it holds stands at this place */
+    size_t index; /* of contains: the index of its result */
 };
 
 struct json_condition {

@@ -18,7 +18,7 @@
 #define JSON_VALUES_DEFAULT ((size_t)256 << 10) /* each costs about 80 bytes in a tree */
 #define JSON_NUMBER_MAX     63                  /* characters; no double needs as many */
 
-/* 0 stands for the default. */
+/* 0 means the default. */
 struct json_limits {
     unsigned depth; /* of objects and arrays within each other */
     size_t bytes;
@@ -38,7 +38,7 @@ struct json_document {
     char *name; /* of the file, for errors */
     char *text; /* as it was written */
     size_t length;
-    char *plain; /* with blanks in place of comments and spare commas */
+    char *plain; /* with blanks for comments and spare commas */
     cJSON *root;
 };
 

@@ -129,7 +129,7 @@ enum json_keys_result json_keys_add(struct json_keys *keys, size_t base, const c
 /* Decodes the inside of a checked string into `out`, which has room for `length` bytes. */
 size_t json_decode(const char *text, size_t length, char *out);
 
-/* Ends that object; `twice` is the first key that stood there before, or NULL. */
+/* Ends that object; `twice` is the first repeated key, or NULL. */
 enum json_keys_result json_keys_end(struct json_keys *keys, size_t base, const struct json_key **twice);
 
 #endif

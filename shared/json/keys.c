@@ -169,8 +169,8 @@ static uint32_t *keys_slot_of(uint32_t *slots, size_t mask, const struct json_ke
     return &slots[at];
 }
 
-/* The keys stand in the order of the text. By a hash that no caller can predict: keys that collide in `hash` would make
- * this quadratic. */
+/* The keys are in the order of the text. The hash is seeded, so that no caller can predict it: keys that collide in
+ * `hash` would make this quadratic. */
 static bool find_twice(struct json_key *own, size_t count, const struct json_key **twice)
 {
     size_t room = 4 * (size_t)COMPARED_AT_ONCE;

@@ -15,8 +15,8 @@
  * It is as strict as json_check, with its limits and errors: json_check is this reader without a consumer. Only
  * json_pull_end tells whether the text is JSON, so keep the results aside until it returns true.
  *
- * A value that is not as the reader wants it is wrong: the first is noted with its path, and gives an empty one.
- * Reading goes on, since a text that is no JSON is the graver error. */
+ * The first value of an unexpected kind is noted with its path and read as an empty one. Reading goes on, since text
+ * that is not JSON is the graver error. */
 #ifndef RENGA_JSON_PULL_H
 #define RENGA_JSON_PULL_H
 
@@ -59,7 +59,7 @@ struct json_pull {
     const char *start, *end, *at; /* the text that is read */
     unsigned depth;               /* how much deeper it may go */
     size_t values;                /* how many more there may be */
-    bool waits;                   /* a value stands here that was not yet read */
+    bool waits;                   /* the value here has not been read yet */
     bool broken;                  /* not JSON, or a limit was exceeded: reading has stopped */
     bool wrong;                   /* valid JSON of the wrong shape */
     struct json_scope *scope;     /* the innermost */
@@ -107,14 +107,15 @@ const char *json_pull_text(struct json_pull *in);
 /* The same, but other values return NULL and are not wrong. */
 const char *json_pull_text_if_any(struct json_pull *in);
 
-/* True or false; `fallback` for null; else it is wrong. */
+/* True or false; `fallback` for null; other values are wrong. */
 bool json_pull_boolean(struct json_pull *in, bool fallback);
 
 /* A string in place, not copied: its last byte is followed by a quote or a NUL. Strings with escapes are decoded into
  * the arena. NULL for other values, which are not wrong. */
 const char *json_pull_borrow(struct json_pull *in, size_t *length);
 
-/* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; else it is wrong. */
+/* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; other values are
+ * wrong. */
 int64_t json_pull_integer(struct json_pull *in, int64_t min, int64_t max, int64_t fallback);
 
 /* A whole number of less than 2^53. Other values return false and are not wrong. */
@@ -126,16 +127,16 @@ bool json_pull_float(struct json_pull *in, float *value);
 /* Past the value. */
 void json_pull_skip(struct json_pull *in);
 
-/* The same within a text that was checked before: only the end of the value is looked for, 1 ns a byte. */
+/* The same within a text that was checked before: it only searches for the end of the value, 1 ns a byte. */
 void json_pull_hop(struct json_pull *in);
 
 /* Notes that the value here is wrong for a reason of the caller's own; with a `key`, that field of it. */
 void json_pull_wrong(struct json_pull *in, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For answers of servers that cut texts within a character: `text` itself, or a copy in which U+FFFD stands for each
- * escape that is refused as a character (NUL, half of a surrogate pair). Its length is the same, other faults stay.
- * NULL: the arena is out. Linear. */
+/* For answers of servers that cut texts within a character: `text` itself, or a copy with U+FFFD for each escape that
+ * is refused as a character (NUL, half of a surrogate pair). Its length is the same, other faults stay. NULL: the arena
+ * is out. Linear. */
 const char *json_mended(const char *text, size_t length, struct arena *arena);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define DIGITS_MAX   19  /* any number with so many digits fits into a uint64_t */
 #define POWER_MAX    22  /* powers of ten up to here are exact doubles */
-#define EXPONENT_MAX 999 /* as large as it needs to be told; no overflow */
+#define EXPONENT_MAX 999 /* large enough for every case; no overflow */
 
 static const double powers[POWER_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

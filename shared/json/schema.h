@@ -11,7 +11,7 @@
  * accepted and ignored: $schema, $id, $comment, title, description, default, examples, format, deprecated, readOnly,
  * writeOnly. All other keywords are refused, because a rule that is not checked would mislead.
  *
- * Both trees must come from json_parse (json.h): a key stands once in an object, and depth is bounded. */
+ * Both trees must be made by json_parse (json.h): keys are unique in an object, and depth is bounded. */
 #ifndef RENGA_JSON_SCHEMA_H
 #define RENGA_JSON_SCHEMA_H
 
@@ -45,10 +45,10 @@ const struct json_schema *json_schema_compile(struct arena *arena, const cJSON *
  * time. At least 1, at most JSON_SCHEMA_FACTOR_MAX. */
 unsigned json_schema_factor(const struct json_schema *schema);
 
-/* Whether `value` fits. False with INVALID_ARGUMENT, the first problem as its text; `problems`, which may be NULL, gets
- * a line for each of the first few, without an LF behind the last. It takes a time in proportion to the
- * value, and json_schema_factor times that at most. RESOURCE_EXHAUSTED: it cannot be told, since the value is deeper
- * than JSON_DEPTH_DEFAULT, or memory is out. */
+/* True if `value` fits. False with INVALID_ARGUMENT and the first problem as its text; `problems`, which may be NULL,
+ * gets a line for each of the first few, without an LF after the last. The time is proportional to the value, at most
+ * json_schema_factor times it. RESOURCE_EXHAUSTED: undecided, since the value is deeper than JSON_DEPTH_DEFAULT, or
+ * memory is out. */
 bool json_schema_check(const struct json_schema *schema, const cJSON *value, struct buffer *problems,
                        struct status *st);
 

@@ -25,7 +25,7 @@ struct check {
     unsigned depth;
     bool silent; /* only whether it fits */
     struct schema_verdicts verdicts;
-    size_t problem_count; /* said so far */
+    size_t problem_count; /* reported so far */
     struct buffer *problems;
     struct status *st;
 };
@@ -250,7 +250,7 @@ static bool check_members(struct check *c, const struct schema_node *node, const
         if (property) {
             size_t index = (size_t)(property - node->properties);
             seen->bits[index / 64] |= UINT64_C(1) << (index % 64);
-            seen->required += property->required; /* a name stands once in an object */
+            seen->required += property->required; /* a name is unique in an object */
         }
         if (!check_member(c, node, property, member, place))
             good = false;
@@ -280,7 +280,7 @@ static bool schema_check_object(struct check *c, const struct schema_node *node,
 
 /* ---- alternatives ------------------------------------------------------------------------------------------------ */
 
-/* Whether all members by which the schema tells objects apart are there and right. */
+/* True if the members that distinguish the schema's objects are present and right. */
 static bool has_constants(struct check *c, const struct schema_node *node, const cJSON *value)
 {
     size_t wanted = node->telling;

@@ -143,7 +143,7 @@ static uint64_t bounded_text_hash(struct hashing *hashing, const char *text)
 
 static uint64_t value_hash(struct hashing *hashing, const cJSON *value);
 
-/* Members may come in any order, elements may not. */
+/* The order of elements counts, that of members does not. */
 static uint64_t row_hash(struct hashing *hashing, const cJSON *value)
 {
     bool named = cJSON_IsObject(value);

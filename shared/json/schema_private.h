@@ -50,7 +50,7 @@ struct schema_node {
     size_t any_count;
     struct schema_node *ref;        /* NULL: no $ref */
     const struct schema_node *real; /* itself, or the end of a chain of mere $refs */
-    bool tells;                     /* const or enum, also behind a $ref: alternatives are told apart by it */
+    bool tells;                     /* const or enum, also behind a $ref: it distinguishes alternatives */
     size_t telling;                 /* properties that do */
 
     /* While it is compiled. */

@@ -44,7 +44,7 @@ struct own_tags {
         size_t length;
     } tags[OWN_TAGS_MAX];
     size_t count;
-    bool all; /* more than can be told apart: every closing tag is taken for one of them */
+    bool all; /* too many for the list: every closing tag is taken for one of them */
 };
 
 static bool template_is_own(const struct own_tags *own, const char *name, size_t length)

@@ -1,4 +1,4 @@
-/* Prompts as templates: {name} stands for a value, {{ and }} for plain braces (prompt.proto).
+/* Prompts as templates: {name} is replaced by a value, {{ and }} by plain braces (prompt.proto).
  *
  * Data stands between tags in a prompt, <results>{results}</results>, and no value can end its delimiters. A closing
  * tag in a value is escaped, "</results>" as "<\/results>", if it is one of the template's own tags or of the suite's
@@ -17,8 +17,8 @@
  * not scanned again: no value can name another. */
 bool template_fill(const char *text, const cJSON *values, struct buffer *out, struct status *st);
 
-/* Calls `each` for each name that the text has in braces, as often as it stands there. False if a call was false, or
- * with INVALID_ARGUMENT if a brace stands alone. */
+/* Calls `each` for each name in braces, once for each occurrence. False if a call returned false, or with
+ * INVALID_ARGUMENT for an unpaired brace. */
 bool template_names(const char *text, bool (*each)(const char *name, void *data), void *data, struct status *st);
 
 #endif

@@ -28,7 +28,7 @@ static struct {
     unsigned workers;
     bool closing;
     struct lane lanes[LANES];
-    unsigned turn; /* the lane that is looked at first */
+    unsigned turn; /* the next lane to be served */
     unsigned waiting, running;
     uint64_t run, refused;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};

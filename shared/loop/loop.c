@@ -44,7 +44,7 @@ struct loop {
     struct timers timers;
     struct slot *slots;
     uint32_t slot_room, slot_hint;
-    int64_t looked_ns;       /* as of then, every socket's state has been told */
+    int64_t looked_ns;       /* the state of every socket has been reported up to this time */
     int64_t asleep_until_ns; /* when the loop's thread wakes by itself; TIME_NEVER: not at all; 0: it is awake */
     void (*held)(const struct loop *loop, int64_t held_ns, void *data);
     void *held_data;
@@ -354,7 +354,7 @@ static void *loop_run(void *data)
         loop_enter(loop);
         loop->asleep_until_ns = 0;
         run_ready(loop, events, count);
-        if (count >= 0 && count < LOOP_EVENTS_MAX) /* else there may be more to tell */
+        if (count >= 0 && count < LOOP_EVENTS_MAX) /* otherwise there may be more events */
             loop->looked_ns = looked_ns;
         run_posted(loop);
         run_timers(loop);

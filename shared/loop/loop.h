@@ -95,8 +95,8 @@ bool loop_should_yield(const struct loop *loop);
  * 0 without a thread. */
 int64_t loop_polled_ns(const struct loop *loop);
 
-/* From inside the loop: after each visit `held` is told, inside the loop, for how long other visits had to wait. NULL:
- * not measured, and the clock is not read. */
+/* From inside the loop: `held` runs after each visit, inside the loop, with the time that other visits had to wait.
+ * NULL: not measured, and the clock is not read. */
 void loop_on_held(struct loop *loop, void (*held)(const struct loop *loop, int64_t held_ns, void *data), void *data);
 
 /* For tests of a loop without a thread, on a stopped clock: moves the clock forward by `ms`. Runs due timers in order,

@@ -15,7 +15,7 @@ void timers_set(struct timers *timers, struct timer *timer, int64_t at_ns);
 void timers_remove(struct timers *timers, struct timer *timer);
 /* The earliest deadline; TIME_NEVER without a timer. */
 int64_t timers_next_ns(const struct timers *timers);
-/* Takes the earliest out if it is due at `now_ns`, else NULL. */
+/* Takes the earliest out if it is due at `now_ns`, otherwise NULL. */
 struct timer *timers_take_due(struct timers *timers, int64_t now_ns);
 
 #endif

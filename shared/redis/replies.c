@@ -55,7 +55,7 @@ static void *make_string(const redisReadTask *task, char *bytes, size_t size)
                         bytes, size);
 }
 
-/* A list may claim any length before a byte of it has come. */
+/* A list may announce any length before its first byte arrives. */
 static void *make_array(const redisReadTask *task, int count)
 {
     const struct redis_replies *replies = task->privdata;
@@ -124,7 +124,7 @@ bool redis_replies_feed(struct redis_replies *replies, const char *bytes, size_t
     return redisReaderFeed(replies->reader, bytes, size) == REDIS_OK;
 }
 
-/* hiredis looks for the end of a line from its beginning each time that bytes come. */
+/* hiredis searches for the end of a line from its beginning each time that bytes arrive. */
 static bool line_may_go_on(const redisReader *reader)
 {
     size_t rest = reader->len - reader->pos;

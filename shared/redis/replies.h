@@ -1,6 +1,6 @@
-/* Replies of Redis, read from bytes as they come, within bounds: the one place that knows hiredis, and of it only the
- * reader. (Its asynchronous context ends the process by an assertion when a peer sends one reply more than it was asked
- * for, looks names up in the loop, and its contexts know no deadline; 0.14.1.) */
+/* Replies of Redis, parsed from bytes as they arrive, within bounds: the only file that uses hiredis, and only its
+ * reader. (Its asynchronous context aborts the process when a peer sends one reply too many, resolves names in the
+ * loop, and has no deadlines; 0.14.1.) */
 #ifndef RENGA_REDIS_REPLIES_H
 #define RENGA_REDIS_REPLIES_H
 
@@ -22,7 +22,7 @@ struct redis_reply {
     enum redis_reply_kind kind;
     int64_t number;
     struct redis_reply **list; /* of a list, `size` of them */
-    size_t size;               /* of `bytes` otherwise; behind them stands a NUL */
+    size_t size;               /* of `bytes` otherwise; followed by a NUL */
     uint8_t bytes[];
 };
 

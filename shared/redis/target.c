@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #define PORT_DEFAULT 6379
-#define DATABASE_MAX 9999 /* Redis has 16 unless told otherwise */
+#define DATABASE_MAX 9999 /* Redis has 16 by default */
 
 /* The source and the target of parsing. */
 struct reading {

@@ -19,7 +19,7 @@
 #define KEY_MAX     1024         /* bytes of a bearer key */
 #define MEMORY_MAX  (256u << 20) /* bytes of copied names and patterns */
 #define OPEN_PREFIX "grpc.health.v1."
-#define RETIRED_MAX 1000 /* replaced tables in memory; at each further thousand a warning says so */
+#define RETIRED_MAX 1000 /* replaced tables in memory; a warning at each further thousand */
 
 struct key {
     uint8_t hash[HASH_SIZE];
@@ -265,7 +265,7 @@ static const struct key *key_find(const struct table *table, const uint8_t hash[
         else
             from = middle;
     }
-    /* Keys that begin with the same eight bytes stand side by side, before `to`. */
+    /* Keys that begin with the same eight bytes are adjacent, before `to`. */
     while (to-- > 0) {
         if (CRYPTO_memcmp(table->keys[to].hash, hash, HASH_SIZE) == 0)
             return &table->keys[to];

@@ -1,13 +1,12 @@
 /* Authentication by bearer key, and which key may call which method.
  *
- * Keys are kept as SHA-256 hashes and compared in constant time; a key itself is in nobody's configuration but its
- * owner's. `authorization: Bearer <key>` is looked for in the call's metadata. Without or with an unknown key a call
- * ends in UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all.
- * A key may have a time of expiry; after it, calls with the key end in UNAUTHENTICATED.
+ * Keys are kept as SHA-256 hashes and compared in constant time; only the key's owner has the key itself. The call's
+ * metadata is searched for `authorization: Bearer <key>`. Without a key or with an unknown one a call ends in
+ * UNAUTHENTICATED, on a method that the key may not call in PERMISSION_DENIED; grpc.health.v1 is open to all. A key may
+ * have a time of expiry; after it, calls with the key end in UNAUTHENTICATED.
  *
  * The keys may be replaced while calls are under way. A call keeps the rights of the key that it began with: a
- * principal always means the key that rpc_auth_check or rpc_auth_find found, also after a replacement.
- */
+ * principal always means the key that rpc_auth_check or rpc_auth_find found, also after a replacement. */
 #ifndef RENGA_RPC_AUTH_H
 #define RENGA_RPC_AUTH_H
 

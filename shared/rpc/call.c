@@ -145,7 +145,7 @@ void rpc_call_on_writable(struct rpc_call *call, void (*writable)(struct rpc_cal
     call->on_writable_data = data;
 }
 
-/* gRPC refuses the whole answer because of a single other byte, and values may come from a client. */
+/* gRPC refuses the whole answer because of a single other byte, and values may be a client's. */
 bool rpc_metadata_is_sendable(const char *key, const void *bytes, size_t size)
 {
     const char *value = bytes;

@@ -58,7 +58,7 @@ struct rpc_call {
     void *on_cancel_data;
     void (*on_writable)(struct rpc_call *call, void *data);
     void *on_writable_data;
-    struct work cancel_work; /* tells a handler that registers late */
+    struct work cancel_work; /* notifies a handler that registers late */
 
     size_t queued_bytes; /* waiting for the client to read */
     size_t received_bytes, sent_bytes;

@@ -1,4 +1,4 @@
-/* Channels: gRPC's own machinery, set up for peers that come and go. */
+/* Channels: gRPC's own machinery, set up for changing peers. */
 #include "rpc/remote.h"
 
 #include "base/memory.h"
@@ -47,7 +47,7 @@ static grpc_channel *core_channel(const struct rpc_channel_options *options, siz
         channel_integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                         keepalive_ms > TIMEOUT_OTHERS_MS ? TIMEOUT_OTHERS_MS : TIMEOUT_OURS_MS),
         channel_integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
-        /* Core's own measure of the way widens a stream's window with all that comes, read or not: to any size. */
+        /* Core's bandwidth estimate widens a stream's window with all received bytes, read or not: without bound. */
         channel_integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         channel_integer(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
         channel_integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)message_max),

@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REFRESH_MS       250 /* between two looks at the files of channels */
+#define REFRESH_MS       250 /* between two checks of the files of channels */
 #define PROVIDER_SECONDS 1   /* between two looks of gRPC's at the copies; the least it takes */
 
 /* ---- Server ------------------------------------------------------------------------------------------------------ */
@@ -132,8 +132,8 @@ static bool credentials_write_all(int fd, const char *text)
     return true;
 }
 
-/* Puts a copy with this content in the place of `*fd`, or makes the place. The time of the copy is its generation:
- * gRPC looks at whole seconds of it to see whether a file has changed between two reads. */
+/* Puts a copy with this content into `*fd`, which is opened if necessary. The time of the copy is its generation: gRPC
+ * compares whole seconds of it to detect a change between two reads. */
 static bool copy_put(int *fd, unsigned generation, const char *first, const char *second)
 {
     int copy = memfd_create("renga-tls", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
-/* gRPC credentials made of a `struct rpc_tls`, for the server and the channel of this folder alone. Both read the
- * files again when they change, refuse TLS below 1.2, and clean up after themselves when gRPC lets go of them. */
+/* gRPC credentials made of a `struct rpc_tls`, for the server and the channel of this folder alone. Both read the files
+ * again when they change, refuse TLS below 1.2, and free their memory when gRPC releases them. */
 #ifndef RENGA_RPC_CREDENTIALS_H
 #define RENGA_RPC_CREDENTIALS_H
 

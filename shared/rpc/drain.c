@@ -236,8 +236,8 @@ static struct drain *drain_create(struct rpc_server *server)
     return drain;
 }
 
-/* Clients use a connection until its age is up, so services serve until then if the limit allows it. A shorter limit
- * is halved: calls that come in the second half find services that leave. */
+/* Clients use a connection until its age is up, so services serve until then if the limit allows it. A shorter limit is
+ * halved: calls in the second half find services that leave. */
 static int64_t drain_idle_ns(const struct drain *drain, int64_t limit_ms, int64_t last_ms)
 {
     int64_t half_ms = limit_ms / 2;

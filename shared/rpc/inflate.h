@@ -13,7 +13,7 @@
 struct rpc_incoming {
     const uint8_t *bytes;
     size_t size;
-    bool compressed; /* it came compressed */
+    bool compressed; /* it was compressed */
     grpc_slice slice;
     grpc_byte_buffer *buffer; /* the buffer of the slice; NULL if the slice is independent */
 };

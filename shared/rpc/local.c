@@ -48,7 +48,7 @@ struct local {
     struct work arrive, answer;
     struct timer deadline;
     struct status unsendable;     /* why the request cannot go out */
-    struct status failure;        /* the caller's, in place of the handler's status */
+    struct status failure;        /* the caller's, which replaces the handler's status */
     bool arrived, paused, closed; /* closed: the caller has had its last */
 };
 
@@ -212,7 +212,7 @@ static void fail_caller(struct local *local, enum status_code code, const char *
     loop_defer(local->call.loop, &local->answer);
     if (local->arrived) {
         rpc_call_abort(&local->call, code);
-    } else { /* the handler never hears of it */
+    } else { /* the handler never gets it */
         loop_undefer(local->call.loop, &local->arrive);
         rpc_fail(&local->call, &local->failure);
     }

@@ -1,4 +1,4 @@
-/* How fields stand in JSON: shared by the reader and the checker of messages. */
+/* The form of fields in JSON: shared by the reader and the checker of messages. */
 #ifndef RENGA_RPC_MESSAGE_JSON_PRIV_H
 #define RENGA_RPC_MESSAGE_JSON_PRIV_H
 

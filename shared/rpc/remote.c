@@ -37,7 +37,7 @@ struct remote {
     char traceparent[TRACEPARENT_LENGTH + 1], tracestate[TRACESTATE_LENGTH + 1];
     unsigned batches;                                      /* under way */
     bool has_status, drained, paused, receiving, finished; /* drained: the messages have run out */
-    struct status failure;                                 /* ours, in place of the peer's status */
+    struct status failure;                                 /* ours, which replaces the peer's status */
 };
 
 static const struct rpc_outbound_ops remote_ops;

@@ -55,7 +55,7 @@ struct rpc_metadata {
     size_t size;
 };
 
-/* The `invoke` of every service of ours, in place of protobuf-c's own: a function that is left NULL answers
+/* The `invoke` of every service of ours, instead of protobuf-c's own: a function that is left NULL answers
  * UNIMPLEMENTED, so a service sets only the functions that it has. */
 void rpc_service_invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
                         ProtobufCClosure closure, void *closure_data);
@@ -105,8 +105,8 @@ size_t rpc_call_received_bytes(const struct rpc_call *call);
 const struct trace_context *rpc_call_trace(struct rpc_call *call);
 /* The same for work that may outlast the call and has a trace of its own if trace.roots=runs: no span is below. */
 const struct trace_context *rpc_call_trace_apart(const struct rpc_call *call);
-/* The context for a call on behalf of a client that comes by another way than gRPC, with this traceparent. False if it
- * is not valid; then `trace` is left alone. */
+/* The context for a call on behalf of a client of another protocol, with this traceparent. False if it is not valid;
+ * then `trace` is left alone. */
 bool rpc_trace_outside(struct trace_context *trace, const char *traceparent, size_t length);
 /* "ipv4:10.0.0.7:40122", "inproc" */
 const char *rpc_call_peer(struct rpc_call *call);
@@ -116,7 +116,7 @@ bool rpc_call_is_local(const struct rpc_call *call);
 /* The first value of a request metadata key, or NULL. Not NUL-terminated. Keys in lower case. */
 const void *rpc_call_metadata(const struct rpc_call *call, const char *key, size_t *size);
 
-/* Trailing metadata that says: the failed call was already tried again behind us, so the caller's channel does not. */
+/* Trailing metadata: the failed call was already retried behind us, so the caller's channel does not retry. */
 #define RPC_PUSHBACK_KEY   "grpc-retry-pushback-ms"
 #define RPC_PUSHBACK_NEVER "-1"
 
@@ -134,7 +134,7 @@ bool rpc_call_add_detail(struct rpc_call *call, const char *type_url, const void
 /* Asks for compressed replies if the client accepts them (gzip). */
 void rpc_call_compress(struct rpc_call *call);
 
-/* True if the request message that is being handled came compressed. */
+/* True if the request message that is being handled was compressed. */
 bool rpc_call_was_compressed(const struct rpc_call *call);
 
 /* The send window of a stream: false while more than RPC_SEND_WINDOW bytes wait for the client to read. A stream that

@@ -40,7 +40,7 @@ struct piece {
     enum kind kind;
     const uint8_t *bytes;
     size_t size;
-    const char *scope; /* in which its name stands, "" at the top */
+    const char *scope; /* the prefix of its name, "" at the top */
     unsigned depth;
 };
 

@@ -52,7 +52,7 @@ void server_call_start(struct server_call *sc, const grpc_op *ops, size_t count,
 /* Sends the due messages, unless a handler is at work that may add to them. */
 void server_call_pump(struct server_call *sc);
 
-/* We want to know from now on when the client goes, or when our own limit is reached. */
+/* From now on, reports when the client goes, or when our own limit is reached. */
 void server_call_watch(struct server_call *sc);
 
 /* Tells the handler, soon, that the client does not wait any more. */

@@ -29,7 +29,7 @@ struct rpc_shard {
     _Atomic unsigned busy, unanswered;
     struct health_watch *watches;
     atomic_bool watch_posted;
-    struct work watch_work; /* health has changed: look at the watches */
+    struct work watch_work; /* health has changed: update the watches */
     struct work abort_work; /* the drain's limit is reached */
 };
 
@@ -69,7 +69,7 @@ struct rpc_server {
 void server_call_await(struct rpc_shard *shard, struct rpc_binding *binding);
 void server_call_await_unknown(struct rpc_shard *shard);
 
-/* The client is answered UNAVAILABLE at once; the handler is told, and its later replies are dropped. */
+/* The client is answered UNAVAILABLE at once; the handler's on_cancel runs, and its later replies are dropped. */
 void server_call_abort_all(struct rpc_shard *shard);
 void server_call_pool_free(struct rpc_shard *shard);
 

@@ -33,7 +33,7 @@ bool rpc_trace_tells_state(const struct trace_context *trace)
     return trace->sampled && rpc_observe_records();
 }
 
-/* ---- calls that come --------------------------------------------------------------------------------------------- */
+/* ---- incoming calls ---------------------------------------------------------------------------------------------- */
 
 static void trace_root(struct rpc_call *call, const struct trace_context *caller)
 {

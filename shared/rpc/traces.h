@@ -13,7 +13,7 @@
 void rpc_trace_outbound(struct rpc_outbound *outbound);
 /* Of a call that is made and answered in this process. */
 void rpc_trace_local(struct rpc_call *call, const struct rpc_outbound *outbound);
-/* Of a call that has come by gRPC, with the values of its metadata "traceparent" and "tracestate"; NULL: absent. */
+/* For an incoming gRPC call, with the values of its metadata "traceparent" and "tracestate"; NULL: absent. */
 void rpc_trace_arrived(struct rpc_call *call, const char *parent, size_t parent_size, const char *state,
                        size_t state_size);
 /* The caller is not one of our services: its traceparent counts as a call from outside. */
@@ -23,7 +23,7 @@ void rpc_trace_disbelieve(struct rpc_call *call);
 const struct trace_context *rpc_trace_of_call(const struct rpc_call *call);
 const struct trace_context *rpc_trace_of_outbound(const struct rpc_outbound *outbound);
 
-/* Whether the metadata of a call to our own services tells that this process sends the span that it names. */
+/* True if the metadata of a call to our own services states that this process sends the named span. */
 bool rpc_trace_tells_state(const struct trace_context *trace);
 
 #endif

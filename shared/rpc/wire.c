@@ -111,7 +111,7 @@ struct frame {
     const ProtobufCMessageDescriptor *type;
     const uint8_t *start;
     struct rpc_wire wire;                  /* the reader's position */
-    const ProtobufCFieldDescriptor *field; /* that is being looked at; NULL between fields */
+    const ProtobufCFieldDescriptor *field; /* the present field; NULL between fields */
 };
 
 static const enum rpc_wire_type wire_types[] = {

@@ -14,7 +14,7 @@
 
 enum store_checksum { STORE_CHECKSUM_VALID, STORE_CHECKSUM_ABSENT, STORE_CHECKSUM_MISMATCH };
 
-/* Fills the STORE_CHECKSUM_BYTES of the value that begin at `at`; the rest of it stands there already. */
+/* Fills the STORE_CHECKSUM_BYTES of the value that begin at `at`; the rest of the value is already written. */
 void store_checksum_write(struct store_bytes key, void *value, size_t size, size_t at);
 /* The checksum's state at `at`. If it is VALID the message begins STORE_CHECKSUM_BYTES behind it, if it is ABSENT
  * there.

@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 
-#define ORDERED_LEVELS_MAX 20 /* a quarter of the nodes of a level stand in the next: enough for any memory */
+#define ORDERED_LEVELS_MAX 20 /* a quarter of the nodes of a level are in the next: enough for any memory */
 
 struct ordered_node {
     struct store_bytes key, value; /* behind the node, in the same allocation */

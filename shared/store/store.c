@@ -15,7 +15,7 @@ static const struct store_kind *store_kind_of(const char *url, struct status *st
             if (strncmp(url, *scheme, strlen(*scheme)) == 0)
                 return kinds[i];
     fail(st, INVALID_ARGUMENT, "'%.*s' is no store; give 'memory:', 'sqlite:FILE' or 'redis://HOST:6379'",
-         (int)strcspn(url, "/@"), url); /* no further: behind it a password may stand */
+         (int)strcspn(url, "/@"), url); /* no further: the rest may contain a password */
     return NULL;
 }
 

@@ -101,7 +101,7 @@ void store_commit(struct store *store, struct store_batch *batch);
 
 struct store_row {
     struct store_bytes key, value;
-    bool lost; /* the store has the key, and its value is gone; `value` is then one byte, and no message */
+    bool lost; /* the store has the key, and its value is lost; `value` is then one byte, and no message */
 };
 
 /* Embedded in its owner. */

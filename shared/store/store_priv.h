@@ -35,7 +35,7 @@ struct store_kind {
      * status, which is OK if it was written. */
     bool (*write)(void *engine, struct store_batch *batches, struct status *st);
 
-    /* In the writer's thread, when the batches of a `write` have gone home: upkeep. True if it is to come again soon
+    /* In the writer's thread, after the batches of a `write` have been returned: upkeep. True if it must run again soon
      * without a write. May be NULL. */
     bool (*maintain)(void *engine);
 
@@ -95,7 +95,7 @@ bool store_scan_add(struct store_scan *scan, struct store_bytes key, struct stor
 /* The same for a row without its value. */
 bool store_scan_add_lost(struct store_scan *scan, struct store_bytes key);
 
-/* As memcmp does; the shorter of two that begin alike comes first. */
+/* As memcmp; if one is a prefix of the other, the shorter comes first. */
 int store_bytes_compare(struct store_bytes a, struct store_bytes b);
 
 /* For a batch whose expectation on `key` does not hold. */

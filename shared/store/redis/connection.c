@@ -13,7 +13,7 @@
 #define BACKOFF_FIRST_MS 20
 #define BACKOFF_MAX_MS   300  /* so that it is found again well within the timeout */
 #define HANDSHAKE_MS     1000 /* the most that a try takes, from looking up the name on */
-#define HANDSHAKE_MS_MIN 250  /* a caller that comes after the timeout waits so long for a try that is due */
+#define HANDSHAKE_MS_MIN 250  /* a request after the timeout waits so long for a due attempt */
 
 #define REQUEST_MAX  ((size_t)STORE_BATCH_MAX * 3) /* bytes: small rows cost more than themselves */
 #define REPLY_MAX    ((size_t)STORE_SCAN_BYTES_MAX + 2 * STORE_VALUE_MAX)
@@ -218,7 +218,7 @@ static bool connect_once(struct redis_connection *connection, int64_t deadline_n
     return false;
 }
 
-/* ---- gone and back ----------------------------------------------------------------------------------------------- */
+/* ---- loss and reconnection --------------------------------------------------------------------------------------- */
 
 static void connection_back_off(struct redis_connection *connection)
 {

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORD_MAX 24 /* bytes of a first word that may be told, the NUL included */
+#define WORD_MAX 24 /* bytes of a first word that may be quoted, the NUL included */
 
 static const struct {
     const char *word;

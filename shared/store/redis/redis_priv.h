@@ -26,8 +26,8 @@ struct redis_engine {
     int64_t forgot_ns;                    /* when that was last written anew */
     bool rewriting;                       /* Redis writes it anew */
     int64_t looked_ns;                    /* when it was last asked whether it has ended that */
-    char rewritten_mark[REDIS_MARK_SIZE]; /* which stood there when that began */
-    bool full;                            /* it was said in the log that Redis has no memory left */
+    char rewritten_mark[REDIS_MARK_SIZE]; /* the mark at the time when that began */
+    bool full;                            /* the log has said that Redis has no memory left */
 
     atomic_ullong losses; /* of the writer's connection */
     atomic_bool weak;

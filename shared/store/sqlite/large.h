@@ -36,14 +36,14 @@ struct sqlite_large {
 bool sqlite_large_open(struct sqlite_large *large, struct sqlite3 *connection, struct status *st);
 void sqlite_large_close(struct sqlite_large *large);
 
-/* Whether a value is to stand apart from this key. */
+/* True if a value is to be separate from this key. */
 bool sqlite_is_large(struct store_bytes key, struct store_bytes value);
 
 /* In the writer's transaction. */
 bool sqlite_large_add(struct sqlite_large *large, struct store_bytes value, int64_t *number, struct status *st);
 
-/* The value in a column of the row at which the statement stands, from either table; valid until sqlite_large_rest,
- * which comes before the statement's end. A value that is gone has `bytes` NULL; false if SQLite cannot read it. */
+/* The value in a column of the statement's present row, from either table; valid until sqlite_large_rest, which comes
+ * before the statement's end. A lost value has `bytes` NULL; false if SQLite cannot read it. */
 bool sqlite_large_value(struct sqlite_large *large, struct sqlite3_stmt *row, int column, struct store_bytes *value,
                         struct status *st);
 void sqlite_large_rest(struct sqlite_large *large);

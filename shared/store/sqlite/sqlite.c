@@ -296,7 +296,7 @@ static bool sqlite_maintain(void *data)
 
 static bool sqlite_add_row(struct reader *reader, sqlite3_stmt *row, struct store_scan *scan)
 {
-    if (scan->count == scan->limit) { /* a large value is not read to tell that it is there */
+    if (scan->count == scan->limit) { /* a large value is not read to detect that it exists */
         scan->more = true;
         return false;
     }

@@ -1,5 +1,5 @@
-/* SQLite writes its log (WAL) in two small pieces a page. This stands between SQLite and the system, as a VFS, and
- * gathers them: a transaction goes into the log with one write before its one fsync. */
+/* SQLite writes its log (WAL) in two small pieces a page. This VFS between SQLite and the system gathers them: a
+ * transaction goes into the log with one write before its one fsync. */
 #ifndef RENGA_STORE_SQLITE_WAL_VFS_H
 #define RENGA_STORE_SQLITE_WAL_VFS_H
 
