@@ -20,27 +20,24 @@
 
 /* ---- usage ------------------------------------------------------------------------------------------------------- */
 
-static void take_degradation(struct model_task *task, const Renga__V1__Degradation *told)
-{
-    Renga__V1__Degradation *degradation = model_task_alloc(task, sizeof *degradation);
-    if (!degradation || task->degradation_count == MODEL_TASK_DEGRADATIONS_MAX)
-        return;
-    renga__v1__degradation__init(degradation);
-    degradation->part = model_task_text(task, told->part, PART_MAX);
-    degradation->kind = told->kind;
-    degradation->reason = model_task_text(task, told->reason, PART_MAX);
-    degradation->status_code = told->status_code;
-    task->degradations[task->degradation_count++] = degradation;
-}
-
 void model_task_take_finish(struct model_task *task, const Renga__V1__ChatFinish *finish)
 {
     if (finish->usage)
         usage_add(&task->usage, finish->usage);
     if (finish->answered_by)
         task->model = model_task_text(task, finish->answered_by->model, MODEL_NAME_MAX);
-    for (size_t i = 0; i < finish->n_degradations; i++)
-        take_degradation(task, finish->degradations[i]);
+    for (size_t i = 0; i < finish->n_degradations; i++) {
+        const Renga__V1__Degradation *told = finish->degradations[i];
+        Renga__V1__Degradation *degradation = model_task_alloc(task, sizeof *degradation);
+        if (degradation && task->degradation_count != MODEL_TASK_DEGRADATIONS_MAX) {
+            renga__v1__degradation__init(degradation);
+            degradation->part = model_task_text(task, told->part, PART_MAX);
+            degradation->kind = told->kind;
+            degradation->reason = model_task_text(task, told->reason, PART_MAX);
+            degradation->status_code = told->status_code;
+            task->degradations[task->degradation_count++] = degradation;
+        }
+    }
 }
 
 void model_task_take_failure(struct model_task *task)

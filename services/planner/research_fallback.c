@@ -115,19 +115,6 @@ static void fallback_add_query(struct model_task *task, struct texts *queries, s
         queries->list[queries->count++] = query;
 }
 
-static void fallback_angles(struct model_task *task, const char *subject, size_t most, struct texts *points,
-                            struct texts *queries)
-{
-    const char *name = research_theme_name(task, subject);
-    for (size_t i = 0; i < ANGLES; i++) {
-        if (points->list)
-            points->list[points->count++] = UNCONST(model_task_note_text(task, &angles[i].point));
-        fallback_add_query(task, queries, most, i ? name : subject, model_task_note_text(task, &angles[i].words));
-    }
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        fallback_add_query(task, queries, most, name, model_task_note_text(task, &more[i]));
-}
-
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 struct fallback_sources {
@@ -250,6 +237,14 @@ void research_plan_fallback(struct model_task *task, const Renga__V1__ResearchSt
     subject[strcspn(subject, "\r\n")] = '\0';
     *points = fallback_room(task, ANGLES + POINTS_MOST);
     *queries = fallback_room(task, most);
-    if (!fallback_from_sources(task, style, subject, most, points, queries))
-        fallback_angles(task, subject, most, points, queries);
+    if (!fallback_from_sources(task, style, subject, most, points, queries)) {
+        const char *name = research_theme_name(task, subject);
+        for (size_t i = 0; i < ANGLES; i++) {
+            if (points->list)
+                points->list[points->count++] = UNCONST(model_task_note_text(task, &angles[i].point));
+            fallback_add_query(task, queries, most, i ? name : subject, model_task_note_text(task, &angles[i].words));
+        }
+        for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+            fallback_add_query(task, queries, most, name, model_task_note_text(task, &more[i]));
+    }
 }

@@ -198,20 +198,6 @@ static struct fact_found fact_find(const struct draft_facts *facts, const struct
     return result;
 }
 
-/* Adds the issue for a claim without support: the most similar source contradicts it, or does not mention it. */
-static void fact_report(struct draft_facts *facts, const struct fact *fact, const struct fact_found *found)
-{
-    const Renga__V1__ResearchPlan *plan = facts->request->plan;
-    struct claim words = fact_words(fact), theme = fact_claim(plan ? plan->theme : "");
-    bool number = words_has_number(fact->words, fact->length) && !claims_numbers_stand(words, theme, theme);
-    if (!found->any)
-        fact_report_unsupported(facts, fact, number);
-    else if (found->found || (number && !claims_numbers_stand(words, found->source.quote, found->source.title)))
-        fact_report_contradicted(facts, fact, &found->source);
-    else
-        fact_report_unsupported(facts, fact, false);
-}
-
 /* Whether one of the texts of a source has all numbers of a claim. */
 static bool source_has_numbers(const struct draft_facts *facts, const struct fact *fact, size_t owner,
                                struct fact_source *source)
@@ -283,8 +269,18 @@ static bool fact_stands(struct draft_facts *facts, const struct fact *fact)
         return true;
     if (cited == FACT_CITED)
         fact_report_contradicted(facts, fact, &source);
-    else
-        fact_report(facts, fact, &found);
+    else {
+        /* A claim without support: the most similar source contradicts it, or does not mention it. */
+        const Renga__V1__ResearchPlan *plan = facts->request->plan;
+        struct claim words = fact_words(fact), theme = fact_claim(plan ? plan->theme : "");
+        bool number = words_has_number(fact->words, fact->length) && !claims_numbers_stand(words, theme, theme);
+        if (!found.any)
+            fact_report_unsupported(facts, fact, number);
+        else if (found.found || (number && !claims_numbers_stand(words, found.source.quote, found.source.title)))
+            fact_report_contradicted(facts, fact, &found.source);
+        else
+            fact_report_unsupported(facts, fact, false);
+    }
     return false;
 }
 

@@ -52,15 +52,6 @@ static struct draft_note *note_take(struct draft_notes *notes, const char *label
     return note;
 }
 
-/* The first definition counts. */
-static void note_define(struct draft_note *note, struct source_table *table, const char *line)
-{
-    if (note->defined)
-        return;
-    note->defined = true;
-    note->source = (uint16_t)(draft_source_of(table, line, strcspn(line, "\n")) + 1);
-}
-
 void draft_notes_read(struct draft_notes *notes, const Renga__V1__ReviewDraftRequest *request)
 {
     const char *draft = request->draft;
@@ -72,9 +63,14 @@ void draft_notes_read(struct draft_notes *notes, const Renga__V1__ReviewDraftReq
         size_t left = length - (size_t)(at - draft), end = draft_note_read(at, left, &number);
         struct draft_note *note = end ? note_take(notes, at + 2, end - 3) : NULL;
         bool begins = at == draft || at[-1] == '\n';
-        if (note && begins && end < left && at[end] == ':')
-            note_define(note, &table, at + end);
-        else if (note)
+        if (note && begins && end < left && at[end] == ':') {
+            /* The first definition counts. */
+            const char *line = at + end;
+            if (!note->defined) {
+                note->defined = true;
+                note->source = (uint16_t)(draft_source_of(&table, line, strcspn(line, "\n")) + 1);
+            }
+        } else if (note)
             note->used = true;
         at += end ? end : 2;
     }

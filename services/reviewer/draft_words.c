@@ -28,19 +28,6 @@ static bool row_is_header(const char *line)
     return memchr(next + 1, '-', length) && words_are_separator(next + 1, length);
 }
 
-static enum fact_kind row_kind(const char *line, const char *text, size_t length, struct fact_line *place)
-{
-    if (words_are_separator(text, length))
-        return FACT_NOTHING;
-    if (place->row != place->begin + 1) { /* once a line, which may have many sentences */
-        place->row = place->begin + 1;
-        place->header = row_is_header(line);
-        if (place->header)
-            place->columns = (struct claim){line, strcspn(line, "\n")};
-    }
-    return place->header ? FACT_LABEL : FACT_ROW;
-}
-
 static bool words_claim(const char *text, size_t length)
 {
     struct term_reader reader;
@@ -110,8 +97,17 @@ enum fact_kind fact_kind_of(struct draft_facts *facts, const struct span *span, 
             line->begin = line->known + 1;
     const char *begin = draft + line->begin;
     begin += strspn(begin, " \t");
-    if (*begin == '|')
-        return row_kind(begin, text, length, line);
+    if (*begin == '|') {
+        if (words_are_separator(text, length))
+            return FACT_NOTHING;
+        if (line->row != line->begin + 1) { /* once a line, which may have many sentences */
+            line->row = line->begin + 1;
+            line->header = row_is_header(begin);
+            if (line->header)
+                line->columns = (struct claim){begin, strcspn(begin, "\n")};
+        }
+        return line->header ? FACT_LABEL : FACT_ROW;
+    }
     line->columns.length = 0;
     if (!words_claim(text, length) || words_say_no_source(text, length))
         return FACT_NOTHING;

@@ -63,19 +63,6 @@ static void cut_copy(char *to, size_t room, const char *from)
     to[size] = '\0';
 }
 
-static void count_suppressed(struct entry *entry, int level, const char *id, const char *text)
-{
-    struct log_suppressed *suppressed = &entry->suppressed;
-    if (suppressed->count++ > 0)
-        return;
-    suppressed->level = level;
-    cut_copy(suppressed->id, sizeof suppressed->id, id);
-    cut_copy(suppressed->text, sizeof suppressed->text, text);
-    long long due = entry->begun_ns + PERIOD_NS;
-    if (due < atomic_load(&due_ns))
-        atomic_store(&due_ns, due);
-}
-
 static bool passes_locked(uint64_t hash, unsigned most, int level, const char *id, const char *text, int64_t now_ns)
 {
     struct entry *entry = find_entry(hash, now_ns);
@@ -84,7 +71,15 @@ static bool passes_locked(uint64_t hash, unsigned most, int level, const char *i
             entry->written++;
         return true;
     }
-    count_suppressed(entry, level, id, text);
+    struct log_suppressed *suppressed = &entry->suppressed;
+    if (suppressed->count++ <= 0) {
+        suppressed->level = level;
+        cut_copy(suppressed->id, sizeof suppressed->id, id);
+        cut_copy(suppressed->text, sizeof suppressed->text, text);
+        long long due = entry->begun_ns + PERIOD_NS;
+        if (due < atomic_load(&due_ns))
+            atomic_store(&due_ns, due);
+    }
     return false;
 }
 

@@ -50,19 +50,6 @@ static const char *placeholder(const struct option *option)
     return option->type == OPTION_CHOICE && option->choices != NULL ? option->choices : names[option->type];
 }
 
-static void print_range(struct buffer *out, const struct option *option)
-{
-    char least[CONFIG_NUMBER_SIZE], most[CONFIG_NUMBER_SIZE];
-    config_format_number(option, option->min, least);
-    config_format_number(option, option->max, most);
-    if (option->min == 0 && option->max == 0)
-        return;
-    if (option->max == INT64_MAX)
-        buffer_printf(out, "At least %s. ", least);
-    else
-        buffer_printf(out, "From %s to %s. ", least, most);
-}
-
 static void print_option(struct buffer *out, const struct config_value *value, unsigned width)
 {
     const struct option *option = value->option;
@@ -82,7 +69,15 @@ static void print_option(struct buffer *out, const struct config_value *value, u
     bool off = option->type == OPTION_BOOLEAN && value->fallback != NULL && strcmp(value->fallback, "false") == 0;
     if (value->fallback != NULL && *value->fallback != '\0' && !option->secret && !off)
         buffer_printf(&facts, "Default %s. ", value->fallback);
-    print_range(&facts, option);
+    if (option->min != 0 || option->max != 0) {
+        char least[CONFIG_NUMBER_SIZE], most[CONFIG_NUMBER_SIZE];
+        config_format_number(option, option->min, least);
+        config_format_number(option, option->max, most);
+        if (option->max == INT64_MAX)
+            buffer_printf(&facts, "At least %s. ", least);
+        else
+            buffer_printf(&facts, "From %s to %s. ", least, most);
+    }
     buffer_printf(&facts, "[%s]", value->variable);
     print_wrapped(out, buffer_text(&facts), width, HELP_INDENT);
     buffer_fini(&facts);

@@ -32,19 +32,6 @@ struct flags {
     const char *file; /* of --config, or NULL */
 };
 
-static bool unknown_flag(const struct config *config, const char *name, struct status *st)
-{
-    struct nearest nearest = nearest_to(name);
-    for (size_t i = 0; i < config->count; i++)
-        if (config->values[i].use != OPTION_IDLE)
-            nearest_try(&nearest, config->values[i].option->name);
-    for (size_t i = 0; i < OWN_FLAGS; i++)
-        nearest_try(&nearest, own_flags[i].name);
-    if (nearest.name == NULL)
-        return fail(st, INVALID_ARGUMENT, "unknown flag '--%s'; --help lists them", name);
-    return fail(st, INVALID_ARGUMENT, "unknown flag '--%s', did you mean '--%s'?", name, nearest.name);
-}
-
 /* The value of a flag that needs one: behind its '=', or the next argument. */
 static const char *flag_text(const char *name, const char *equals, char *const **next, struct status *st)
 {
@@ -98,8 +85,17 @@ static bool take_flag(struct config *config, struct flags *flags, const char *ar
         flag->value = config_find(config, name + 3);
         negated = flag->value != NULL && flag->value->option->type == OPTION_BOOLEAN;
     }
-    if (flag->value == NULL || (!negated && strcmp(flag->value->option->name, name) != 0))
-        return unknown_flag(config, name, st);
+    if (flag->value == NULL || (!negated && strcmp(flag->value->option->name, name) != 0)) {
+        struct nearest nearest = nearest_to(name);
+        for (size_t i = 0; i < config->count; i++)
+            if (config->values[i].use != OPTION_IDLE)
+                nearest_try(&nearest, config->values[i].option->name);
+        for (size_t i = 0; i < OWN_FLAGS; i++)
+            nearest_try(&nearest, own_flags[i].name);
+        if (nearest.name == NULL)
+            return fail(st, INVALID_ARGUMENT, "unknown flag '--%s'; --help lists them", name);
+        return fail(st, INVALID_ARGUMENT, "unknown flag '--%s', did you mean '--%s'?", name, nearest.name);
+    }
     if (flag->value->use == OPTION_IDLE)
         return fail(st, INVALID_ARGUMENT, "'--%s' has no effect here; --help lists the flags that have", name);
     if (negated && equals != NULL)

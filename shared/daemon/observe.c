@@ -202,20 +202,6 @@ static void wait_over(sem_t *done, int64_t limit_ms)
     sem_timedwait(done, &until);
 }
 
-static void flush_traces(struct observation *observation)
-{
-    sem_t done;
-    sem_init(&done, 0, 0);
-    loop_enter(observation->loop);
-    otlp_flush(observation->otlp, FLUSH_MS, observe_over, &done);
-    loop_leave(observation->loop);
-    wait_over(&done, FLUSH_MS);
-    loop_enter(observation->loop);
-    otlp_destroy(&observation->otlp);
-    loop_leave(observation->loop);
-    sem_destroy(&done);
-}
-
 static void stop_pages(struct observation *observation)
 {
     sem_t done;
@@ -239,8 +225,18 @@ void observation_stop(struct observation **observation_pointer)
     rpc_observe(NULL);
     if (observation->http)
         stop_pages(observation);
-    if (observation->otlp)
-        flush_traces(observation);
+    if (observation->otlp) {
+        sem_t done;
+        sem_init(&done, 0, 0);
+        loop_enter(observation->loop);
+        otlp_flush(observation->otlp, FLUSH_MS, observe_over, &done);
+        loop_leave(observation->loop);
+        wait_over(&done, FLUSH_MS);
+        loop_enter(observation->loop);
+        otlp_destroy(&observation->otlp);
+        loop_leave(observation->loop);
+        sem_destroy(&done);
+    }
     loop_metrics_remove(observation->loops, observation->loop_count);
     rpc_metrics_destroy(&observation->rpc);
     metrics_destroy(&observation->metrics);

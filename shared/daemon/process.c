@@ -311,27 +311,6 @@ static void listeners_closed(void *data)
     sem_post(data);
 }
 
-/* Needed without a drain: after a start that failed half way, and in a command without listeners. Open calls have to
- * end before the instances do. */
-static void close_listeners(struct daemon_process *process)
-{
-    sem_t closed;
-    if (!process->listeners)
-        return;
-    sem_init(&closed, 0, 0);
-    process->drained = listeners_closed;
-    process->drained_data = &closed;
-    atomic_store(&process->open, process->listeners);
-    for (unsigned i = 0; i < process->loop_count; i++) {
-        loop_enter(process->loops[i]);
-        drain_loop(process, i, CLOSE_LIMIT_MS);
-        loop_leave(process->loops[i]);
-    }
-    while (sem_wait(&closed) != 0)
-        continue;
-    sem_destroy(&closed);
-}
-
 /* Waits for handlers of calls within the process after their callers have left: their services stay until they end. */
 static bool await_local_calls(void)
 {
@@ -366,7 +345,23 @@ bool process_stop(struct daemon_process **process_pointer)
     if (!process)
         return true;
     *process_pointer = NULL;
-    close_listeners(process);
+    /* Needed without a drain: after a start that failed half way, and in a command without listeners. Open calls have
+     * to end before the instances do. */
+    sem_t closed;
+    if (process->listeners) {
+        sem_init(&closed, 0, 0);
+        process->drained = listeners_closed;
+        process->drained_data = &closed;
+        atomic_store(&process->open, process->listeners);
+        for (unsigned i = 0; i < process->loop_count; i++) {
+            loop_enter(process->loops[i]);
+            drain_loop(process, i, CLOSE_LIMIT_MS);
+            loop_leave(process->loops[i]);
+        }
+        while (sem_wait(&closed) != 0)
+            continue;
+        sem_destroy(&closed);
+    }
     bool ended = rpc_server_destroy(&process->server) && await_local_calls();
     if (ended)
         destroy_instances(process);

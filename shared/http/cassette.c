@@ -90,28 +90,24 @@ static struct recorded **shelf_of(const struct cassette *cassette, const char *p
     return &cassette->shelves[(shelf >> 32) & (cassette->shelf_count - 1)];
 }
 
-static void fill_shelves(struct cassette *cassette)
-{
-    cassette->shelf_count = 1;
-    while (cassette->shelf_count < cassette->count)
-        cassette->shelf_count *= 2;
-    cassette->shelves = xcalloc(cassette->shelf_count, sizeof(struct recorded *));
-    for (size_t i = cassette->count; i-- > 0;) {
-        struct recorded *recorded = &cassette->exchanges[i];
-        struct recorded **shelf = shelf_of(cassette, recorded->path, recorded->request_hash);
-        recorded->next = *shelf;
-        *shelf = recorded;
-    }
-}
-
 static bool cassette_load(struct cassette *cassette, struct status *st)
 {
     struct buffer text;
     buffer_init(&text, CASSETTE_FILE_MAX);
     bool good = file_read(cassette->path, &text, st) && read_lines(cassette, text.data, text.length, st);
     buffer_fini(&text);
-    if (good)
-        fill_shelves(cassette);
+    if (good) {
+        cassette->shelf_count = 1;
+        while (cassette->shelf_count < cassette->count)
+            cassette->shelf_count *= 2;
+        cassette->shelves = xcalloc(cassette->shelf_count, sizeof(struct recorded *));
+        for (size_t i = cassette->count; i-- > 0;) {
+            struct recorded *recorded = &cassette->exchanges[i];
+            struct recorded **shelf = shelf_of(cassette, recorded->path, recorded->request_hash);
+            recorded->next = *shelf;
+            *shelf = recorded;
+        }
+    }
     return good;
 }
 

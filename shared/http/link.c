@@ -75,17 +75,6 @@ static struct origin *origin_hold(struct http_client *client, const struct trans
     return *place;
 }
 
-static void origin_drop(struct http_client *client, struct origin *origin)
-{
-    if (--origin->links)
-        return;
-    struct origin **place = &client->origins[origin->hash % ORIGIN_BUCKETS];
-    while (*place != origin)
-        place = &(*place)->next;
-    *place = origin->next;
-    free(origin);
-}
-
 /* ---- the lists follow the states -------------------------------------------------------------------------------- */
 
 /* From the row's state to the column's. */
@@ -159,7 +148,14 @@ void link_close(struct link **link_pointer)
     else if (link->fd >= 0 && !link->lost)
         multi_guard_socket(client, link->fd, NULL);
     opening_end(link);
-    origin_drop(client, link->origin);
+    struct origin *origin = link->origin;
+    if (!--origin->links) {
+        struct origin **place = &client->origins[origin->hash % ORIGIN_BUCKETS];
+        while (*place != origin)
+            place = &(*place)->next;
+        *place = origin->next;
+        free(origin);
+    }
     free(link);
 }
 

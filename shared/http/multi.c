@@ -190,20 +190,16 @@ static void curl_begin(void)
         fatal("http.curl", "libcurl cannot be initialised");
 }
 
-static void share_open(struct http_client *client)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, curl_begin);
-    client->share = xnonnull(curl_share_init());
-    /* No locks: a client stays in its loop. */
-    curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
-    curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-}
-
 CURL *easy_create(struct http_client *client, struct easy_job *job)
 {
-    if (!client->share)
-        share_open(client);
+    if (!client->share) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, curl_begin);
+        client->share = xnonnull(curl_share_init());
+        /* No locks: a client stays in its loop. */
+        curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+        curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    }
     CURL *easy = xnonnull(curl_easy_init());
     job->easy = easy;
     job->client = client;

@@ -65,15 +65,6 @@ static bool send_pending(struct http_request *request)
     return true;
 }
 
-static void tell_writable(struct http_request *request)
-{
-    if (!request->window_closed || !http_reply_writable(request))
-        return;
-    request->window_closed = false;
-    if (request->writable)
-        request->writable(request, request->writable_data);
-}
-
 bool reply_send(struct http_request *request)
 {
     if (request->out.failed || !send_pending(request)) {
@@ -84,7 +75,10 @@ bool reply_send(struct http_request *request)
         request_answered(request);
         return true;
     }
-    if (request->reply == REPLY_STREAMING)
-        tell_writable(request);
+    if (request->reply == REPLY_STREAMING && request->window_closed && http_reply_writable(request)) {
+        request->window_closed = false;
+        if (request->writable)
+            request->writable(request, request->writable_data);
+    }
     return false;
 }

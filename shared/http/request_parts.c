@@ -279,21 +279,6 @@ static bool request_parts_is_one_of(const char *text, const char *const *words, 
     return false;
 }
 
-/* RFC 9110 §8.6: methods that expect a body send Content-Length 0 without one. */
-static void add_length(const struct transfer *transfer, struct buffer *head)
-{
-    static const char *const with_body[] = {"POST", "PUT", "PATCH"};
-    if (!transfer->body && !request_parts_is_one_of(transfer->method, with_body, sizeof with_body / sizeof *with_body))
-        return;
-    char digits[24], *at = digits + sizeof digits - 1;
-    size_t size = transfer->body ? transfer->body_size : 0;
-    *at = '\0';
-    do
-        *--at = (char)('0' + size % 10);
-    while (size /= 10);
-    request_parts_add_line(head, "Content-Length", at);
-}
-
 void request_write_head(const struct transfer *transfer, struct buffer *head)
 {
     const struct http_url *url = transfer->url;
@@ -314,8 +299,20 @@ void request_write_head(const struct transfer *transfer, struct buffer *head)
     if (transfer->headers)
         buffer_append(head, transfer->headers->lines.data ? transfer->headers->lines.data : "",
                       transfer->headers->lines.length);
-    if (!marks.content_length)
-        add_length(transfer, head);
+    if (!marks.content_length) {
+        /* RFC 9110 §8.6: methods that expect a body send Content-Length 0 without one. */
+        static const char *const with_body[] = {"POST", "PUT", "PATCH"};
+        if (transfer->body ||
+            request_parts_is_one_of(transfer->method, with_body, sizeof with_body / sizeof *with_body)) {
+            char digits[24], *at = digits + sizeof digits - 1;
+            size_t size = transfer->body ? transfer->body_size : 0;
+            *at = '\0';
+            do
+                *--at = (char)('0' + size % 10);
+            while (size /= 10);
+            request_parts_add_line(head, "Content-Length", at);
+        }
+    }
     buffer_append(head, "\r\n", 2);
     if (head->failed)
         memory_exhausted();

@@ -166,17 +166,6 @@ static bool inbound_admit(struct server_call *sc, struct status *st)
     return take_forwarded(sc, st);
 }
 
-static void inbound_set_deadline(struct server_call *sc)
-{
-    sc->call.deadline_ns = rpc_nanoseconds(sc->deadline);
-    int64_t longest_ms = sc->shard->server->options.call_max_ms;
-    if (!longest_ms || sc->call.method->server_streams || sc->call.method->client_streams)
-        return;
-    int64_t longest_ns = sc->call.began_ns + longest_ms * NS_PER_MS;
-    if (longest_ns < sc->call.deadline_ns)
-        sc->call.deadline_ns = longest_ns;
-}
-
 static void call_arrived(struct rpc_tag *tag, bool ok)
 {
     struct server_call *sc = server_call_from(tag, arrived);
@@ -192,7 +181,13 @@ static void call_arrived(struct rpc_tag *tag, bool ok)
     const char *state = rpc_observe_runs() ? rpc_call_metadata(&sc->call, "tracestate", &state_size) : NULL;
     rpc_trace_arrived(&sc->call, parent, parent_size, state, state_size);
     rpc_call_begin(&sc->call);
-    inbound_set_deadline(sc);
+    sc->call.deadline_ns = rpc_nanoseconds(sc->deadline);
+    int64_t longest_ms = sc->shard->server->options.call_max_ms;
+    if (longest_ms && !sc->call.method->server_streams && !sc->call.method->client_streams) {
+        int64_t longest_ns = sc->call.began_ns + longest_ms * NS_PER_MS;
+        if (longest_ns < sc->call.deadline_ns)
+            sc->call.deadline_ns = longest_ns;
+    }
     struct status st = {0};
     if (!metadata_fits(sc, &st) || !inbound_admit(sc, &st)) {
         rpc_fail(&sc->call, &st);

@@ -127,25 +127,20 @@ static void answer_unary(struct local *local)
     free(answer);
 }
 
-static void local_answer_stream(struct local *local)
-{
-    while (local->first && !local->paused && local->failure.code == OK) {
-        struct packed *packed = take_first(local);
-        if (!rpc_outbound_message(&local->base, packed->bytes, packed->size, &local->failure))
-            rpc_call_abort(&local->call, CANCELLED);
-        free(packed);
-    }
-    if (local->failure.code != OK || (local->call.ended && !local->first))
-        close_caller(local, NULL);
-}
-
 static void local_answer(struct work *work)
 {
     struct local *local = CONTAINER_OF(work, struct local, answer);
     if (!local->closed) {
-        if (local->base.method->server_streams)
-            local_answer_stream(local);
-        else
+        if (local->base.method->server_streams) {
+            while (local->first && !local->paused && local->failure.code == OK) {
+                struct packed *packed = take_first(local);
+                if (!rpc_outbound_message(&local->base, packed->bytes, packed->size, &local->failure))
+                    rpc_call_abort(&local->call, CANCELLED);
+                free(packed);
+            }
+            if (local->failure.code != OK || (local->call.ended && !local->first))
+                close_caller(local, NULL);
+        } else
             answer_unary(local);
     }
     free_when_done(local);

@@ -69,18 +69,6 @@ static bool tells_addresses(const char *text)
     return strstr(text, "ipv4:") || strstr(text, "ipv6:");
 }
 
-/* The text may go on to a caller that must not learn the addresses of our services; the log has it whole. */
-static void hide_address(const struct remote *remote, struct status *status)
-{
-    if (status->code != UNAVAILABLE || !tells_addresses(status->text))
-        return;
-    const struct rpc_method *method = remote->base.method;
-    char *target = grpc_call_get_peer(remote->grpc);
-    log_warn("rpc.unconnected", "%s at %s: %s", method->service, target ? target : "?", status->text);
-    gpr_free(target);
-    fail(status, UNAVAILABLE, "no connection to the service %s", method->service);
-}
-
 static void take_status(struct remote *remote, struct status *status)
 {
     if (remote->failure.code != OK) {
@@ -93,7 +81,14 @@ static void take_status(struct remote *remote, struct status *status)
     int length = (int)GRPC_SLICE_LENGTH(remote->text);
     fail(status, (int)remote->code < STATUS_CODES_COUNT ? (enum status_code)remote->code : UNKNOWN, "%.*s", length,
          (const char *)GRPC_SLICE_START_PTR(remote->text));
-    hide_address(remote, status);
+    /* The caller of this service must not learn the addresses of our services; the log has the whole text. */
+    if (status->code == UNAVAILABLE && tells_addresses(status->text)) {
+        const struct rpc_method *method = remote->base.method;
+        char *target = grpc_call_get_peer(remote->grpc);
+        log_warn("rpc.unconnected", "%s at %s: %s", method->service, target ? target : "?", status->text);
+        gpr_free(target);
+        fail(status, UNAVAILABLE, "no connection to the service %s", method->service);
+    }
     size_t size;
     const void *details = remote_ops.metadata(&remote->base, "grpc-status-details-bin", &size);
     if (details)

@@ -75,20 +75,6 @@ static double scale_of(const struct metric *metric)
     return metric->scale != 0 ? metric->scale : 1;
 }
 
-static void write_histogram(const struct metrics *metrics, struct buffer *out, const struct metric *metric,
-                            const struct metric_series *series)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i <= metric->bound_count; i++) {
-        count += metrics_value(metrics, series->cell + (uint32_t)i);
-        double bound = i < metric->bound_count ? (double)metric->bounds[i] * scale_of(metric) : INFINITY;
-        write_sample(out, metric, "_bucket", series->values, &bound, (double)count);
-    }
-    int64_t sum = metrics_value(metrics, series->cell + (uint32_t)metric->bound_count + 1);
-    write_sample(out, metric, "_sum", series->values, NULL, (double)sum * scale_of(metric));
-    write_sample(out, metric, "_count", series->values, NULL, (double)count);
-}
-
 static bool is_untouched(const struct metrics *metrics, const struct metric *metric, const struct metric_series *series)
 {
     for (size_t i = 0; i < metric_cells(metric); i++)
@@ -104,9 +90,17 @@ static void write_family(const struct metrics *metrics, struct buffer *out, cons
     for (const struct metric_series *series = family->first; series; series = series->next) {
         if (series == family->first && family->label_count && is_untouched(metrics, metric, series))
             continue; /* "other" shows when it was needed */
-        if (metric->kind == METRIC_HISTOGRAM)
-            write_histogram(metrics, out, metric, series);
-        else
+        if (metric->kind == METRIC_HISTOGRAM) {
+            int64_t count = 0;
+            for (size_t i = 0; i <= metric->bound_count; i++) {
+                count += metrics_value(metrics, series->cell + (uint32_t)i);
+                double bound = i < metric->bound_count ? (double)metric->bounds[i] * scale_of(metric) : INFINITY;
+                write_sample(out, metric, "_bucket", series->values, &bound, (double)count);
+            }
+            int64_t sum = metrics_value(metrics, series->cell + (uint32_t)metric->bound_count + 1);
+            write_sample(out, metric, "_sum", series->values, NULL, (double)sum * scale_of(metric));
+            write_sample(out, metric, "_count", series->values, NULL, (double)count);
+        } else
             write_sample(out, metric, "", series->values, NULL,
                          (double)metrics_value(metrics, series->cell) * scale_of(metric));
     }

@@ -131,24 +131,6 @@ static void write_attributes(struct buffer *out, const struct span *span)
     buffer_put(out, ']');
 }
 
-static void write_events(struct buffer *out, const struct span *span)
-{
-    if (!span->events.length && !span->error)
-        return;
-    buffer_print(out, ",\"events\":[");
-    if (span->events.length)
-        buffer_append(out, span->events.data, span->events.length);
-    if (span->error) {
-        /* LangSmith takes the text of an error from the event. */
-        buffer_printf(out, "%s{\"name\":\"exception\",\"timeUnixNano\":\"%lld\",\"attributes\":[{\"key\":",
-                      span->events.length ? "," : "", (long long)span->ended_ns);
-        buffer_print(out, "\"exception.message\",\"value\":{\"stringValue\":");
-        json_append_string(out, span->text, strlen(span->text));
-        buffer_print(out, "}}]}");
-    }
-    buffer_put(out, ']');
-}
-
 void otlp_json_span(struct buffer *out, const struct span *span)
 {
     char trace_id[33], span_id[17], parent_id[17];
@@ -167,7 +149,20 @@ void otlp_json_span(struct buffer *out, const struct span *span)
     buffer_printf(out, ",\"kind\":%d,\"startTimeUnixNano\":\"%lld\",\"endTimeUnixNano\":\"%lld\",\"flags\":%d",
                   (int)span->kind, (long long)span->began_ns, (long long)span->ended_ns, FLAG_SAMPLED);
     write_attributes(out, span);
-    write_events(out, span);
+    if (span->events.length || span->error) {
+        buffer_print(out, ",\"events\":[");
+        if (span->events.length)
+            buffer_append(out, span->events.data, span->events.length);
+        if (span->error) {
+            /* LangSmith takes the text of an error from the event. */
+            buffer_printf(out, "%s{\"name\":\"exception\",\"timeUnixNano\":\"%lld\",\"attributes\":[{\"key\":",
+                          span->events.length ? "," : "", (long long)span->ended_ns);
+            buffer_print(out, "\"exception.message\",\"value\":{\"stringValue\":");
+            json_append_string(out, span->text, strlen(span->text));
+            buffer_print(out, "}}]}");
+        }
+        buffer_put(out, ']');
+    }
     if (otlp_json_is_set(span->trace.link_span_id))
         write_links(out, span);
     if (span->error) {

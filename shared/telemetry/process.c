@@ -26,20 +26,6 @@ static const struct metric build = {.name = "renga_build_info",
                                     .kind = METRIC_GAUGE,
                                     .labels = {"service", "version"}};
 
-static void collect_memory(struct buffer *out)
-{
-    unsigned long pages = 0, resident_pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (!file)
-        return;
-    if (fscanf(file, "%lu %lu", &pages, &resident_pages) == 2) {
-        double page = (double)sysconf(_SC_PAGESIZE);
-        metrics_show(out, &virtual_memory, NULL, (double)pages * page);
-        metrics_show(out, &resident, NULL, (double)resident_pages * page);
-    }
-    fclose(file);
-}
-
 static unsigned entries_of(const char *path)
 {
     unsigned count = 0;
@@ -70,7 +56,16 @@ static void process_collect(struct buffer *out, void *data)
         metrics_show(out, &cpu, NULL,
                      (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
-    collect_memory(out);
+    unsigned long pages = 0, resident_pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file) {
+        if (fscanf(file, "%lu %lu", &pages, &resident_pages) == 2) {
+            double page = (double)sysconf(_SC_PAGESIZE);
+            metrics_show(out, &virtual_memory, NULL, (double)pages * page);
+            metrics_show(out, &resident, NULL, (double)resident_pages * page);
+        }
+        fclose(file);
+    }
     metrics_show(out, &open_fds, NULL, entries_of("/proc/self/fd") - 1.0); /* without the one that reads them */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
         metrics_show(out, &max_fds, NULL, (double)files.rlim_cur);

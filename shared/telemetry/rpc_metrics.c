@@ -125,18 +125,6 @@ static bool is_probe(const char *service)
     return strncmp(service, "grpc.health.", 12) == 0 || strncmp(service, "grpc.reflection.", 16) == 0;
 }
 
-static void record_span(struct rpc_metrics *rpc, const struct rpc_ended *ended)
-{
-    struct span *span = span_start(rpc->spans, ended->trace, "", ended->side == RPC_SERVER ? SPAN_SERVER : SPAN_CLIENT);
-    if (!span)
-        return;
-    span_set_began(span, ended->began_ns);
-    span_set_rpc(span, ended->service, ended->method, ended->code);
-    if (is_error(ended))
-        span_error(span, ended->text);
-    span_end(&span);
-}
-
 static void call_ended(struct rpc_observer *observer, unsigned loop, const struct rpc_ended *ended)
 {
     struct rpc_metrics *rpc = (struct rpc_metrics *)observer;
@@ -147,8 +135,17 @@ static void call_ended(struct rpc_observer *observer, unsigned loop, const struc
     metrics_add(rpc->metrics, loop, series->of[SENT], (int64_t)ended->sent_bytes);
     metrics_observe(rpc->metrics, loop, &rows[ended->side][DURATION], series->of[DURATION],
                     ended->ended_ns - ended->began_ns);
-    if (rpc->spans && ended->trace && ended->trace->sampled && !is_probe(ended->service))
-        record_span(rpc, ended);
+    if (rpc->spans && ended->trace && ended->trace->sampled && !is_probe(ended->service)) {
+        struct span *span =
+            span_start(rpc->spans, ended->trace, "", ended->side == RPC_SERVER ? SPAN_SERVER : SPAN_CLIENT);
+        if (span) {
+            span_set_began(span, ended->began_ns);
+            span_set_rpc(span, ended->service, ended->method, ended->code);
+            if (is_error(ended))
+                span_error(span, ended->text);
+            span_end(&span);
+        }
+    }
 }
 
 struct rpc_metrics *rpc_metrics_create(struct metrics *metrics, struct spans *spans,

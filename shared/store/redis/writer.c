@@ -101,21 +101,6 @@ static struct attempt try_group(struct redis_engine *engine, const struct redis_
     return attempt;
 }
 
-static bool writer_answered(struct redis_engine *engine, const struct redis_group *group, struct attempt *attempt,
-                            struct status *st)
-{
-    bool ours = redis_group_answered(group, attempt->answer);
-    redis_reply_free(&attempt->answer);
-    engine->number++;
-    set_doubt(engine, false);
-    if (!ours)
-        return fail(st, DATA_LOSS, "Redis at %s gives an answer that is none", writer_place_of(engine));
-    if (attempt->replicas < engine->settings.replicas)
-        return fail(st, UNAVAILABLE, "Redis at %s has what was written, but of its replicas %" PRId64 " instead of %d",
-                    writer_place_of(engine), attempt->replicas, engine->settings.replicas);
-    return true;
-}
-
 static bool write_group(struct redis_engine *engine, const struct redis_group *group, struct status *st)
 {
     int64_t deadline_ns = redis_connection_deadline(&engine->writer) + redis_link_busy_ms(group->bytes) * NS_PER_MS;
@@ -123,8 +108,19 @@ static bool write_group(struct redis_engine *engine, const struct redis_group *g
     while (writer_ready(engine, deadline_ns, st)) {
         struct attempt attempt = try_group(engine, group, deadline_ns, st);
         bool enough = attempt.replicas >= engine->settings.replicas || clock_now_ns() >= deadline_ns;
-        if (attempt.outcome == REDIS_ANSWERED && enough)
-            return writer_answered(engine, group, &attempt, st);
+        if (attempt.outcome == REDIS_ANSWERED && enough) {
+            bool ours = redis_group_answered(group, attempt.answer);
+            redis_reply_free(&attempt.answer);
+            engine->number++;
+            set_doubt(engine, false);
+            if (!ours)
+                return fail(st, DATA_LOSS, "Redis at %s gives an answer that is none", writer_place_of(engine));
+            if (attempt.replicas < engine->settings.replicas)
+                return fail(st, UNAVAILABLE,
+                            "Redis at %s has what was written, but of its replicas %" PRId64 " instead of %d",
+                            writer_place_of(engine), attempt.replicas, engine->settings.replicas);
+            return true;
+        }
         if (attempt.outcome == REDIS_REFUSED && attempt.error == REDIS_LOST) {
             /* Acknowledged data is lost, and the state in memory may build on it: these batches are not written, and a
              * new writer writes the next ones. */

@@ -55,22 +55,6 @@ static void copy_most(struct checkpoint *checkpoint)
     atomic_store(&checkpoint->copied, true);
 }
 
-/* Copies the whole log into the file, syncs the file, and truncates the log to 0 bytes. If a reader still uses the log,
- * a later attempt does this. */
-static void cut_log(struct checkpoint *checkpoint)
-{
-    sqlite3_busy_timeout(checkpoint->connection, FORGET_BUSY_MS);
-    int result = sqlite3_wal_checkpoint_v2(checkpoint->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    if (result == SQLITE_OK)
-        return;
-    if (result != SQLITE_BUSY)
-        log_warn("store.forget", "what was deleted stays in the log for now: %s (SQLite %d)",
-                 sqlite3_errmsg(checkpoint->connection), sqlite3_extended_errcode(checkpoint->connection));
-    pthread_mutex_lock(&checkpoint->lock);
-    checkpoint->forgets = true;
-    pthread_mutex_unlock(&checkpoint->lock);
-}
-
 static void rest_locked(struct checkpoint *checkpoint)
 {
     struct timespec until;
@@ -104,8 +88,21 @@ static void *checkpoint_run(void *data)
         checkpoint->forgets = false; /* a request from now on is for the next round */
         pthread_mutex_unlock(&checkpoint->lock);
         copy_most(checkpoint);
-        if (forgets)
-            cut_log(checkpoint);
+        if (forgets) {
+            /* Copies the whole log into the file, syncs the file, and truncates the log to 0 bytes. If a reader still
+             * uses the log, a later attempt does this. */
+            sqlite3_busy_timeout(checkpoint->connection, FORGET_BUSY_MS);
+            int result =
+                sqlite3_wal_checkpoint_v2(checkpoint->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+            if (result != SQLITE_OK) {
+                if (result != SQLITE_BUSY)
+                    log_warn("store.forget", "what was deleted stays in the log for now: %s (SQLite %d)",
+                             sqlite3_errmsg(checkpoint->connection), sqlite3_extended_errcode(checkpoint->connection));
+                pthread_mutex_lock(&checkpoint->lock);
+                checkpoint->forgets = true;
+                pthread_mutex_unlock(&checkpoint->lock);
+            }
+        }
         pthread_mutex_lock(&checkpoint->lock);
         checkpoint->wanted = false;
         pthread_mutex_unlock(&checkpoint->lock);
