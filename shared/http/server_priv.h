@@ -132,7 +132,7 @@ struct http_request {
     void (*writable)(struct http_request *request, void *data);
     void *writable_data;
     struct arena arena;
-    char storage[1600]; /* the arena's first block: of a stream, too, it is all that is needed */
+    char storage[1600]; /* first block of the arena: enough for a stream, too */
 };
 
 /* server.c */
