@@ -2,6 +2,8 @@
 #include "planner.h"
 #include "planner_priv.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 static void service_plan(Renga__V1__Planner_Service *self, const Renga__V1__PlanRequest *request,

@@ -2,6 +2,8 @@
 #include "reviewer.h"
 #include "reviewer_priv.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 static void reflect(Renga__V1__Reviewer_Service *self, const Renga__V1__ReflectRequest *request,

@@ -3,11 +3,18 @@
 #ifndef RENGA_BASE_MEMORY_H
 #define RENGA_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct status;
+
 /* For memory that another function has allocated: NULL and failed buffers. */
 _Noreturn void memory_exhausted(void);
+
+/* For memory that only a request needs: fills `st` with RESOURCE_EXHAUSTED, "no memory for the flags"; returns false.
+ */
+bool fail_memory(struct status *st, const char *purpose);
 
 static inline void *xnonnull(void *memory)
 {

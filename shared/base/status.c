@@ -51,11 +51,6 @@ bool fail(struct status *st, enum status_code code, const char *format, ...)
     return false;
 }
 
-bool fail_memory(struct status *st, const char *purpose)
-{
-    return fail(st, RESOURCE_EXHAUSTED, "no memory for %s", purpose);
-}
-
 bool fail_field(struct status *st, const char *field, const char *format, ...)
 {
     char name[STATUS_FIELD_MAX];

@@ -52,9 +52,6 @@ struct status {
 /* Fills `st` and returns false, so that failing is one line: return fail(st, NOT_FOUND, "no agent '%s'", name); */
 bool fail(struct status *st, enum status_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same for memory that runs out: RESOURCE_EXHAUSTED, "no memory for the flags". */
-bool fail_memory(struct status *st, const char *purpose);
-
 /* The same with the field that was wrong; the code is INVALID_ARGUMENT and the text begins with the field's name. */
 bool fail_field(struct status *st, const char *field, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

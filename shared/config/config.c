@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "config_private.h"
 
 #include <stdlib.h>

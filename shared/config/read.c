@@ -1,5 +1,6 @@
 /* Flags are read first, since they name the file, and applied last, since they win. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "config_private.h"
 

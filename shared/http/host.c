@@ -2,6 +2,8 @@
  * encoding of the locale, but we do not set one. */
 #include "http/client.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <idn2.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "condition_private.h"
 #include "schema_private.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #include <assert.h>

@@ -114,8 +114,7 @@ bool json_pull_boolean(struct json_pull *in, bool fallback);
  * the arena. NULL for other values, which are not wrong. */
 const char *json_pull_borrow(struct json_pull *in, size_t *length);
 
-/* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; other values are
- * wrong. */
+/* A whole number within min and max, and less than 2^53 as json_integer; `fallback` for null; others are wrong. */
 int64_t json_pull_integer(struct json_pull *in, int64_t min, int64_t max, int64_t fallback);
 
 /* A whole number of less than 2^53. Other values return false and are not wrong. */

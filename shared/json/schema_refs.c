@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "base/memory.h"
 #include "schema_private.h"
 
 #include <math.h>

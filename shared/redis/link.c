@@ -1,6 +1,7 @@
 #include "redis/link.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "redis/link_tls.h"
 
 #include <errno.h>

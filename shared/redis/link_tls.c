@@ -1,5 +1,7 @@
 #include "redis/link_tls.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>

@@ -6,7 +6,8 @@
  * have a time of expiry; after it, calls with the key end in UNAUTHENTICATED.
  *
  * The keys may be replaced while calls are under way. A call keeps the rights of the key that it began with: a
- * principal always means the key that rpc_auth_check or rpc_auth_find found, also after a replacement. */
+ * principal always means the key that rpc_auth_check or rpc_auth_find found, also after a replacement.
+ */
 #ifndef RENGA_RPC_AUTH_H
 #define RENGA_RPC_AUTH_H
 

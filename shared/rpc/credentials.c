@@ -14,6 +14,7 @@
 #include "rpc/credentials.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/tls_files.h"
 
 #include <errno.h>

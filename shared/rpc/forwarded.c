@@ -3,6 +3,8 @@
 #include "rpc/call.h"
 #include "rpc/outbound.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <string.h>
 

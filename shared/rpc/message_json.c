@@ -2,6 +2,8 @@
 
 #include "json/json.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * kind stands in which field of which other kind is one table, and one function walks the tree by it. */
 #include "rpc/schema_priv.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "rpc/wire.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <openssl/bio.h>
 #include <openssl/crypto.h>

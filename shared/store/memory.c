@@ -3,6 +3,8 @@
 #include "store/ordered.h"
 #include "store/store_priv.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 

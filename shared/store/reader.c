@@ -1,6 +1,8 @@
 /* The path of a scan: the queue, then a reader thread, then the loop that started it. */
 #include "store/store_priv.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>

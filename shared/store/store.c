@@ -2,6 +2,8 @@
 
 #include "store/store_priv.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "run_priv.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -14,6 +15,13 @@
 int64_t wall_ms(void)
 {
     return clock_wall_ns() / NS_PER_MS;
+}
+
+void *xnonnull(void *memory)
+{
+    if (!memory)
+        fatal("orchestrator.memory", "memory is out");
+    return memory;
 }
 
 void text_cut_copy(char *to, size_t room, const char *text)

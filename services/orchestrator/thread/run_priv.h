@@ -27,7 +27,6 @@
 #include "thread.h"
 #include "watch/subscribers.h"
 
-#include "base/memory.h"
 #include "base/trace.h"
 
 #include "renga/v1/log.pb-c.h"
@@ -255,6 +254,7 @@ struct given_answer {
 };
 bool interrupt_answers_fit(const struct given_answer *given, size_t count, struct status *st);
 int64_t wall_ms(void);
+void *xnonnull(void *memory); /* memory that must be there: else the process ends */
 void text_cut_copy(char *to, size_t room, const char *text);
 
 #endif

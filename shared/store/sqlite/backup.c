@@ -4,6 +4,8 @@
 
 #include "store/sqlite/file.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
