@@ -1,4 +1,5 @@
 #include "orchestrator_priv.h"
+#include "thread/runner_options.h"
 
 #include "base/log.h"
 #include "config/config.h"

@@ -1,5 +1,6 @@
 /* The service Orchestrator. The typed services of the agents are in typed/. */
 #include "orchestrator.h"
+#include "thread/runner_options.h"
 
 #include "api/api.h"
 #include "base/clock.h"

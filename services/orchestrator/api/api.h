@@ -5,7 +5,7 @@
 
 #include "orchestrator_priv.h"
 #include "renga/v1/orchestrator.pb-c.h"
-#include "runtime/access_control.h"
+#include "thread/access_control.h"
 
 struct unary_call;
 struct rpc_auth;

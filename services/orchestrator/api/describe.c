@@ -1,5 +1,6 @@
 /* The list of agents, and the description of an agent. */
 #include "api.h"
+#include "thread/request.h"
 
 #include "check.h"
 #include "graph/agents.h"

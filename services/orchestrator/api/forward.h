@@ -12,7 +12,7 @@
 #define RENGA_ORCHESTRATOR_FORWARD_H
 
 #include "rpc/rpc.h"
-#include "runtime/access_control.h"
+#include "thread/access_control.h"
 
 struct api;
 

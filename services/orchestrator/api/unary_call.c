@@ -10,6 +10,7 @@
  *                   '---------- 100 ms -----------'--- else it is sent again, if it is idempotent or was
  *                                                      given back, until an orchestrator owns the thread */
 #include "api.h"
+#include "thread/request.h"
 
 #include "check.h"
 #include "forward.h"

@@ -3,6 +3,7 @@
  *
  *      came ---> sent ---> the window is full: the runner pauses, until the client has read
  *                              '--- no bytes read for 60 s: RESOURCE_EXHAUSTED */
+#include "watch/watch.h"
 #include "api.h"
 #include "forward.h"
 #include "refuse.h"

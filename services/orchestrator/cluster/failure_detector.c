@@ -1,5 +1,7 @@
 /* The failure detector: which members live, from periodic reads of their rows. */
+#include "membership.h"
 #include "membership_priv.h"
+#include "thread/memory.h"
 
 #include "base/log.h"
 

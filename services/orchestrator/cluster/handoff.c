@@ -5,10 +5,21 @@
  *                            maintenance requests, nor watchers that only want what is on disk
  *      at rest here          what others have handed on is given back with the thread where that is not in memory
  *                            any more, so that it wanders off to who is asked for it */
+#include "handoff.h"
+#include "journal/journal_writer.h"
+#include "membership.h"
+#include "monitor/runner_metrics.h"
+#include "ownership.h"
+#include "runtime/broken_thread.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "base/log.h"
+#include "base/status.h"
 
 #define HANDED_MAX                                                                                                     \
     64 /* requests that others hand on; then the thread goes after them, so that no load is pinned here */

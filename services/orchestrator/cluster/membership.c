@@ -1,7 +1,15 @@
+#include "membership.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "membership_priv.h"
+#include "thread/memory.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

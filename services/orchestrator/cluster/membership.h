@@ -17,6 +17,7 @@
 #define RENGA_ORCHESTRATOR_MEMBERSHIP_H
 
 #include "log/ids.h"
+
 #include "store/store.h"
 
 #include "renga/v1/log.pb-c.h"
@@ -24,11 +25,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct loop;
+struct membership;
+struct store;
+
 #define MEMBERS_MAX        1000
 #define MEMBER_ADDRESS_MAX 256
 #define MEMBER_BEATS       8 /* in a lease */
-
-struct membership;
 
 /* A member that takes attempts of fan-outs (fanout/remote_peer.c). */
 struct fanout_member {

@@ -4,12 +4,21 @@
 #ifndef RENGA_ORCHESTRATOR_MEMBERSHIP_PRIV_H
 #define RENGA_ORCHESTRATOR_MEMBERSHIP_PRIV_H
 
+#include "log/ids.h"
+#include "log/rows.h"
 #include "membership.h"
-#include "thread/run_priv.h"
 
 #include "base/clock.h"
+#include "loop/loop.h"
+#include "store/store.h"
+
+#include "renga/v1/log.pb-c.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define CALLED_MAX     129  /* bytes of a name for operators */
 #define MEMBER_ROW_MAX 1024 /* bytes of a row */

@@ -1,7 +1,22 @@
 #include "ownership.h"
-#include "thread/run_priv.h"
+#include "handoff.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "membership.h"
+#include "monitor/runner_metrics.h"
+#include "runtime/broken_thread.h"
+#include "thread/memory.h"
+#include "thread/ownership_state.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
+#include "base/arena.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "loop/loop.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,14 +2,24 @@
  * store, each orchestrator takes its share of a dead member's threads, and later the threads left over. If two
  * orchestrators take the same thread, the store permits a single take-over. */
 #include "recovery.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "membership.h"
+#include "quarantine/session.h"
 #include "retention/retention.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/runner.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "loop/loop.h"
+#include "store/store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PAGE_ROWS    500
 #define LEFT_OVER_MS 500   /* for the others to take their share */

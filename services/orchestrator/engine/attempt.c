@@ -1,8 +1,24 @@
 /* Attempts at nodes: the process that runs them, and their events on the way. */
 #include "attempt.h"
+#include "fanout/fanout.h"
+#include "model_retries.h"
 #include "monitor/run_trace.h"
+#include "monitor/runner_metrics.h"
+#include "node_request.h"
+#include "nodes/node_kind.h"
+#include "nodes/task.h"
+#include "run.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/node_response.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "watch/pending_events.h"
+#include "watch/token_buffer.h"
 
 #include "base/clock.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,24 @@
 /* The end of attempts at nodes, and the decision about another attempt. */
 #include "attempt.h"
+#include "journal/journal_writer.h"
+#include "log/ids.h"
+#include "model_retries.h"
 #include "monitor/run_trace.h"
+#include "state/state.h"
+#include "step.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/interrupt.h"
+#include "thread/memory.h"
+#include "thread/node_response.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "watch/pending_events.h"
 
 #include "base/clock.h"
+#include "base/status.h"
+#include "loop/loop.h"
 #include "model_task/usage.h"
 
 #define MESSAGE_MAX  4096

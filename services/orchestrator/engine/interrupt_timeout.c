@@ -2,22 +2,24 @@
  * row under the time at which its pause ends. A sweep goes through the rows whose time has come, twice a second, and
  * sends a maintenance request to the thread, which checks again. The run may have gone on, ended, or paused again
  * since. */
-#include "retention/retention.h"
-#include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "interrupt_timeout.h"
+#include "journal/journal_writer.h"
+#include "log/keys.h"
+#include "run.h"
+#include "runtime/resume_run.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
+#include "store/store.h"
 
 #define ROW_TOLERANCE_MS 5 /* between the time of a record and that of its row */
 
-int64_t interrupt_timeout_expires_ms(const struct run *run, int64_t asked_ms)
-{
-    const Renga__V1__InterruptTimeout *limit = run->request->interrupt_timeout;
-    return limit && run->reason != RENGA__V1__STOP_REASON__STOP_REASON_QUESTION ? asked_ms + limit->after_ms : 0;
-}
-
 static int64_t interrupt_timeout_ends_ms(const struct run *run)
 {
-    return run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ? interrupt_timeout_expires_ms(run, run->updated_ms)
-                                                                 : 0;
+    return run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ? run_pause_expires_ms(run, run->updated_ms) : 0;
 }
 
 void interrupt_timeout_write_row(const struct run *run)

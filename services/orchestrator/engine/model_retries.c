@@ -14,7 +14,10 @@
  *
  * The budget is kept in memory: a run that another process takes over begins with a full budget. An attempt that is
  * lost with its worker begins anew as a first attempt. */
-#include "attempt.h"
+#include "model_retries.h"
+#include "nodes/node_kind.h"
+#include "thread/frame.h"
+#include "thread/run.h"
 
 #define FAILED_MAX 6  /* failed requests: then each attempt is a single request */
 #define ANSWERS    10 /* that make up for a failed request: a tenth of requests may fail for ever */

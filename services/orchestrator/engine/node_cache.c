@@ -8,9 +8,29 @@
  * A tenant has CACHE_PLACES; a key maps to a single place, and a new result replaces the old result there. So the bound
  * needs no count. Interrupts, degraded results and the usage are not kept.
  */
+#include "node_cache.h"
 #include "attempt.h"
-#include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "monitor/runner_metrics.h"
+#include "node_request.h"
+#include "state/state.h"
+#include "step.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/node_response.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/status.h"
+#include "store/store.h"
+#include "json/writer.h"
 
 #include <openssl/sha.h>
 #include <stdio.h>

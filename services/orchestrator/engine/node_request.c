@@ -1,9 +1,21 @@
 /* The request of an attempt at a node. It is the same for a kind in this loop, for a kind in another loop, and for a
  * remote node.
  */
-#include "attempt.h"
+#include "node_request.h"
+#include "cluster/ownership.h"
+#include "graph/agents.h"
+#include "log/ids.h"
+#include "model_retries.h"
+#include "state/state.h"
+#include "thread/frame.h"
+#include "thread/interrupt.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/thread.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
+#include "json/writer.h"
 
 #define STATE_MEMORY_MAX  ((size_t)64 << 20)
 #define CONFIGURATION_MAX ((size_t)262144) /* bytes, as RunNodeRequest.configuration_json */

@@ -1,11 +1,27 @@
 /* Decides the next actions. Frames with ended nodes are evaluated after the callback that ended them has returned
  * (thread_evaluate_frames): results go into the log, steps end, runs stop. A step begins when the record of the
  * previous step is on disk. Nodes wait in the run's queue while the limit of nodes at work is reached. */
+#include "step.h"
+#include "attempt.h"
+#include "cluster/ownership.h"
+#include "graph/graph.h"
+#include "journal/journal_writer.h"
+#include "journal/record.h"
 #include "monitor/run_trace.h"
-#include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "node_cache.h"
+#include "run.h"
+#include "state/state.h"
+#include "thread/branches.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "watch/pending_events.h"
+#include "watch/subscribers.h"
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -126,16 +142,6 @@ void frame_enqueue(struct frame *frame)
     }
     if (!frame->busy)
         frame_touch(frame);
-}
-
-bool frame_must_pause(const struct frame *frame)
-{
-    if (frame->after_count)
-        return true;
-    for (const struct activation *activation = frame->activations; activation; activation = activation->next)
-        if (activation->pauses_before && !activation->released && activation->state == ACTIVATION_PENDING)
-            return true;
-    return false;
 }
 
 static int64_t steps_left(const struct frame *frame)

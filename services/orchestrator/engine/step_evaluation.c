@@ -1,25 +1,11 @@
 /* Step evaluation: frames whose nodes have ended. Does a step end, does the graph stop, may the next step begin? */
-#include "thread/run_priv.h"
-
-bool activation_has_error_node(const struct activation *activation)
-{
-    const struct node *error_node = activation->frame->graph->error_node;
-    return error_node && error_node != activation->node && !activation->node->kind->ends_graph;
-}
-
-bool activation_ended(const struct activation *activation)
-{
-    return activation->state == ACTIVATION_FINISHED ||
-           (activation->state == ACTIVATION_FAILED && activation_has_error_node(activation));
-}
-
-bool frame_all_ended(const struct frame *frame)
-{
-    for (const struct activation *activation = frame->activations; activation; activation = activation->next)
-        if (!activation_ended(activation))
-            return false;
-    return frame->activations != NULL;
-}
+#include "journal/record.h"
+#include "run.h"
+#include "step.h"
+#include "thread/branches.h"
+#include "thread/frame.h"
+#include "thread/run.h"
+#include "thread/thread.h"
 
 static void step_end_frame(struct frame *frame)
 {

@@ -1,7 +1,25 @@
 /* CopyThread: the whole log of a thread under another name, in a single batch. Its runs get new names, and with them
  * its interrupts and checkpoints. */
+#include "cluster/ownership.h"
+#include "journal/journal_writer.h"
+#include "journal/load.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/access_control.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run_message.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_requests.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

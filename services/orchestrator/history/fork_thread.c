@@ -1,6 +1,20 @@
 /* ForkThread: a new thread from a checkpoint of an old thread. */
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
+#include "journal/load.h"
+#include "log/ids.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/access_control.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run_message.h"
+#include "thread/thread.h"
+#include "thread_requests.h"
+
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,21 @@
 /* The checkpoints of a thread, the newest first, from its records. Each is described by the version that made it, which
  * may have to be read from the store. */
-#include "journal/events.h"
+#include "graph/agents.h"
+#include "journal/checkpoint.h"
 #include "lists.h"
-#include "thread/run_priv.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,12 +1,19 @@
 /* Lists, page by page: runs by their age, threads by their last change. */
 #include "lists.h"
-#include "retention/retention.h"
-#include "runtime/request.h"
-#include "thread/run_priv.h"
-#include "upgrade/migrate_run.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/retention_limits.h"
+#include "thread/run_message.h"
+#include "thread/shard.h"
+#include "thread_requests.h"
 
 #include "base/log.h"
+#include "base/status.h"
 #include "base/text.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <stdio.h>

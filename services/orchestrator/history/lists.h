@@ -3,7 +3,14 @@
 #define RENGA_ORCHESTRATOR_LISTS_H
 
 #include "log/keys.h"
-#include "runtime/runner.h"
+
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+struct status;
 
 struct list {
     struct store_scan scan;

@@ -1,9 +1,22 @@
 /* The checkpoint of a state's answer, whole, as ListCheckpoints describes it: from its record, which is on disk by
  * then, and from the ones before it, which tell its parent. */
-#include "journal/events.h"
+#include "graph/agents.h"
+#include "journal/checkpoint.h"
+#include "log/ids.h"
+#include "log/keys.h"
 #include "log/rows.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_requests.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

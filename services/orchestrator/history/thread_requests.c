@@ -1,9 +1,25 @@
 /* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
+#include "thread_requests.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "journal/replay.h"
 #include "lists.h"
+#include "log/ids.h"
 #include "retention/retention.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
-#include "upgrade/migrate_run.h"
+#include "runtime/thread_lifecycle.h"
+#include "state/state.h"
+#include "thread/frame.h"
+#include "thread/interrupt.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/run_message.h"
+#include "thread/thread.h"
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "json/writer.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,22 @@
  *      request_update_state --- small, or at an earlier checkpoint ---- applied ---.
  *          '------------ large: held ---- job: prepared ---- taken ----------------+--- recorded
  *                                             '--- refused, or the thread broke ------- failed */
-#include "journal/events.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "journal/checkpoint.h"
+#include "journal/journal_writer.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/thread.h"
+#include "thread_requests.h"
+
+#include "base/status.h"
+#include "loop/jobs.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,15 @@
 /* A checkpoint, from the record that made it. */
+#include "checkpoint.h"
 #include "events.h"
-#include "thread/run_priv.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "log/ids.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
 
+#include "base/buffer.h"
+#include "base/status.h"
 #include "json/pull.h"
 
 #define NODES_MAX 100 /* of a checkpoint that are named */

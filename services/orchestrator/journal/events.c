@@ -1,7 +1,18 @@
 /* The events of a record. They are not kept: reading a record again gives the same events, with the same
  * ids. */
 #include "events.h"
-#include "thread/run_priv.h"
+#include "checkpoint.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "log/ids.h"
+#include "nodes/node_kind.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/interrupt.h"
+#include "thread/memory.h"
+#include "thread/run_message.h"
+
+#include "base/buffer.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,33 @@
 /* The thread's log: records gather in a batch while the previous batch is written. So a thread has at most one batch in
  * flight, and later records go together. Callers are answered, and events shown, when their batch is on disk. */
+#include "journal_writer.h"
+#include "cluster/handoff.h"
+#include "cluster/ownership.h"
+#include "engine/interrupt_timeout.h"
+#include "engine/run.h"
+#include "engine/step.h"
 #include "events.h"
-#include "retention/retention.h"
-#include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "quarantine/crashes.h"
+#include "runtime/broken_thread.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/run_message.h"
+#include "thread/shard.h"
+#include "thread/snapshot.h"
+#include "thread/thread.h"
+#include "upgrade/agent_versions.h"
+#include "watch/subscribers.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +201,7 @@ void log_write_rows(struct run *run)
     key_named(&key, KEY_RUN, thread->tenant, run->id);
     row_put(log_batch(thread), &key, &row.base);
     arena_fini(&arena);
-    const char *self = runner_self(thread->shard->runner);
+    const char *self = thread->shard->runner->self;
     bool open = run_is_open(run) || run_is_open(thread->run) || thread->queue;
     key_named(&key, KEY_PENDING, thread->tenant, thread->id);
     if (open && !thread->pending)

@@ -1,20 +1,25 @@
 /* Private to the orchestrator: the thread's log on its way to the disk. Appended records gather in a batch, with the
  * rows beside them; log_flush gives it to the store when the previous batch has returned. A batch that the disk refuses
- * breaks the thread. */
+ * breaks the thread. From inside the loop of the shard. */
 #ifndef RENGA_ORCHESTRATOR_JOURNAL_WRITER_H
 #define RENGA_ORCHESTRATOR_JOURNAL_WRITER_H
 
-#include "store/store.h"
+#include "thread/apply.h"
 
 #include "renga/v1/log.pb-c.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct commit;
 struct request;
-struct shard;
 struct run;
+struct shard;
+struct status;
+struct store_batch;
+struct store_bytes;
 struct thread;
-
-typedef Renga__V1__LogRecord Record; /* generated from a proto */
 
 uint64_t log_append(struct thread *thread, struct run *run, Record *record);
 struct store_batch *log_batch(struct thread *thread); /* the batch that is filling: for rows beside the record */
@@ -35,8 +40,6 @@ void log_put_request(struct thread *thread, const char *request_id, const Renga_
 struct store_bytes log_pending_request(const struct thread *thread, const char *request_id);
 void log_write_rows(struct run *run);
 void log_write_thread(struct thread *thread);
-void log_write_version(struct run *run);
-void log_unlist_version(struct run *run);
 void log_snapshot_now(struct thread *thread);
 /* Puts `past`, the thread as it was after a record; gives its bytes, 0 if it has more than STORE_VALUE_MAX. */
 size_t log_put_snapshot(struct store_batch *batch, const struct thread *thread, const struct thread *past,

@@ -1,7 +1,19 @@
 /* A thread from its log: the last snapshot, then the records behind it, page by page. The documents that its runs are
  * pinned to are read from the store if they are not in memory. Long rows are read by a worker thread, and so are the
  * state of a long snapshot, and a long input or change by hand. The loop takes over the result. */
-#include "thread/run_priv.h"
+#include "load.h"
+#include "graph/agents.h"
+#include "log/keys.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
+#include "thread/snapshot.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

@@ -6,12 +6,18 @@
 #include "thread/apply.h"
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "loop/jobs.h"
 #include "store/store.h"
 
 #include "renga/v1/log.pb-c.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct agent;
+struct state;
 struct thread;
 
 struct loader {

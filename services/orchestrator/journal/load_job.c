@@ -1,5 +1,15 @@
 /* What worker threads do of loading a thread: a long row is read, and the fields that it writes are made. */
-#include "thread/run_priv.h"
+#include "graph/agents.h"
+#include "load.h"
+#include "log/rows.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
+#include "loop/jobs.h"
 
 #include <stdlib.h>
 

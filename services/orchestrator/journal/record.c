@@ -1,9 +1,21 @@
 /* Records of ended work: results that did not end their step, and steps. */
+#include "record.h"
+#include "engine/node_cache.h"
+#include "engine/step.h"
+#include "journal_writer.h"
 #include "monitor/node_log.h"
-#include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "monitor/runner_metrics.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,11 @@
-/* A thread as it was at a checkpoint, built beside it from its log; and runs that begin there. */
-#include "runtime/request.h"
-#include "thread/run_priv.h"
-#include "thread/state_migration.h"
+/* A thread as it was at a checkpoint, built beside it from its log. */
+#include "replay.h"
+#include "load.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
 
 #include <stdlib.h>
 
@@ -53,77 +57,4 @@ bool thread_may_go_back(const struct thread *thread, struct request *request)
                           "thread '%s' is larger than a snapshot, and has gone back too often since it is; make its "
                           "state smaller, or go on from its head",
                           thread->id);
-}
-
-void thread_adopt(struct thread *thread, struct thread *from)
-{
-    frame_destroy(&thread->root);
-    memories_drop(&thread->memories);
-    thread->root = from->root;
-    thread->memories = from->memories;
-    from->root = NULL;
-    from->memories = NULL;
-    if (thread->root)
-        thread->root->thread = thread;
-    if (from->agent)
-        thread_take_agent(thread, from->agent);
-    thread_free(from);
-}
-
-/* ---- a run that begins there ------------------------------------------------------------------------------------- */
-
-bool thread_rolls_back(const struct thread *thread)
-{
-    const struct run *last = thread->run;
-    return last && thread->head == last->checkpoint &&
-           (last->undone || (last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
-                             last->reason == RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK));
-}
-
-uint64_t thread_state_checkpoint(const struct thread *thread)
-{
-    return thread_rolls_back(thread) && thread->run->undone ? thread->run->began_on : thread->head;
-}
-
-struct beginning {
-    struct thread *thread;
-    uint32_t number; /* of the run, which may be cancelled meanwhile */
-};
-
-static void replay_begin(struct run *run, struct thread *past, const struct status *st)
-{
-    if (past)
-        run_go(run, past);
-    else
-        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_UNREADABLE,
-                   (int)st->code, "%s", st->text);
-}
-
-static void replay_past_came(void *owner, struct thread *past, const struct status *st)
-{
-    struct beginning *beginning = owner;
-    struct thread *thread = beginning->thread;
-    struct run *run = thread->queue;
-    if (run && run->number == beginning->number && thread->phase == THREAD_READY)
-        replay_begin(run, past, st);
-    else if (past)
-        thread_free(past);
-    free(beginning);
-    thread_unhold(thread);
-}
-
-void thread_begin_run(struct thread *thread, struct run *run)
-{
-    bool back = thread_rolls_back(thread);
-    uint64_t upto = back ? thread->run->began_on : 0;
-    if (*run->request->checkpoint_id)
-        id_checkpoint_number(run->request->checkpoint_id, thread->place, &upto);
-    if (!upto) {
-        run_go(run, back ? thread_new(thread->shard, thread->tenant, thread->id) : thread);
-        return;
-    }
-    struct beginning *beginning = xnonnull(calloc(1, sizeof *beginning));
-    *beginning = (struct beginning){thread, run->number};
-    thread->held = true;
-    thread_replay(thread, upto, replay_past_came, beginning);
 }

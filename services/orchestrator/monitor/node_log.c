@@ -1,10 +1,17 @@
 /* Values in lines are bounded, and of texts only the beginning of declared fields is shown: a line is for operators,
  * and not a record of the conversation. */
 #include "node_log.h"
-
+#include "graph/graph.h"
 #include "run_outcome.h"
-#include "thread/run_priv.h"
+#include "state/state.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/runner_options.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"

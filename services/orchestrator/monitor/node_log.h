@@ -10,12 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct activation;
+struct arena;
 struct frame;
-
-/* Which lines are written (orchestrator.node_log), in the order of the option's choices. */
-enum node_log { NODE_LOG_OFF, NODE_LOG_DEBUG, NODE_LOG_DOCUMENTS, NODE_LOG_INFO };
 
 /* The nodes of a step that is about to end, with the counts that its end changes. */
 struct node_log_step {

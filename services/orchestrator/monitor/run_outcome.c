@@ -1,9 +1,11 @@
 /* A log holds no content of a state. An error's own text may quote it, so only its unquoted words are logged. They
  * and the thread's name come from outside: they are quoted, so that they cannot pass for another part of the line. */
 #include "run_outcome.h"
-
+#include "graph/agents.h"
 #include "runner_metrics.h"
-#include "thread/run_priv.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "base/log.h"
 #include "base/text.h"

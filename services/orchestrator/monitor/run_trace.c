@@ -2,14 +2,25 @@
  * is taken up after a crash ends the same spans that the previous process had begun, and all their children have a
  * parent. */
 #include "run_trace.h"
-
 #include "engine/attempt.h"
+#include "log/ids.h"
+#include "nodes/node_kind.h"
 #include "run_outcome.h"
+#include "state/state.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/runner_options.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/trace.h"
 #include "telemetry/redact.h"
 #include "telemetry/spans.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 

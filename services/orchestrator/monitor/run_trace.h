@@ -15,8 +15,8 @@
 
 #include "renga/v1/orchestrator.pb-c.h"
 
-struct attempt;
 struct activation;
+struct attempt;
 struct frame;
 struct run;
 struct thread;

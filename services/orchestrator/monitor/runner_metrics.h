@@ -7,6 +7,10 @@
 
 #include "renga/v1/orchestrator.pb-c.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct loop;
 struct metrics;
 struct node_kind;

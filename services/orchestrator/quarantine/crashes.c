@@ -1,8 +1,20 @@
 #include "crashes.h"
 #include "cluster/membership.h"
-#include "thread/run_priv.h"
-
+#include "cluster/ownership.h"
+#include "crashes_priv.h"
+#include "log/ids.h"
+#include "log/keys.h"
 #include "log/rows.h"
+#include "runtime/broken_thread.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/crash_state.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 
@@ -80,7 +92,7 @@ static void inquiry_take_row(struct inquiry *inquiry, const struct store_row *st
 static void put_pending(struct thread *thread, struct store_batch *batch)
 {
     struct key key;
-    const char *self = runner_self(crashes_runner(thread));
+    const char *self = crashes_runner(thread)->self;
     key_named(&key, KEY_PENDING, thread->tenant, thread->id);
     store_put(batch, key_bytes(&key), (struct store_bytes){self, strlen(self)});
 }
@@ -245,7 +257,7 @@ static void session_read(struct store_scan *scan)
     struct inquiry *inquiry = CONTAINER_OF(scan, struct inquiry, scan);
     if (!is_usable(inquiry))
         return;
-    inquiry->crashed = scan->count && strcmp(inquiry->previous, runner_self(crashes_runner(inquiry->thread))) != 0;
+    inquiry->crashed = scan->count && strcmp(inquiry->previous, crashes_runner(inquiry->thread)->self) != 0;
     store_scan_fini(scan);
     inquiry_count_crashes(inquiry);
 }

@@ -1,7 +1,17 @@
 /* After too many deaths of its owners a run fails, with all that is known of it. */
 #include "crashes.h"
-#include "thread/run_priv.h"
+#include "crashes_priv.h"
+#include "engine/run.h"
+#include "log/ids.h"
+#include "monitor/runner_metrics.h"
+#include "thread/apply.h"
+#include "thread/crash_state.h"
+#include "thread/frame.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
+#include "base/buffer.h"
 #include "base/log.h"
 
 #include <stdio.h>

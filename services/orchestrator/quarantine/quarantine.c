@@ -1,7 +1,9 @@
 /* Threads under suspicion, of all loops: a single thread is at work, the others wait in line. So the next life knows
  * the thread that kills its owner. */
-#include "crashes.h"
-#include "thread/run_priv.h"
+#include "quarantine.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "base/clock.h"
 

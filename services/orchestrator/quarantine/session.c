@@ -1,12 +1,15 @@
 /* The lives of an orchestrator that has its store alone. Each has a row from its beginning until it ends in good order:
  * a life with a row that is still there has crashed. Rows of the newest crashes are kept. */
-#include "cluster/membership.h"
-#include "crashes.h"
-#include "thread/run_priv.h"
+#include "session.h"
+#include "log/keys.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
 
 #include "base/log.h"
+#include "store/store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SESSION_ROWS_MAX 16
 #define SESSIONS_READ    1000
@@ -33,11 +36,6 @@ static struct session *session_create(struct runner *runner, void (*written)(str
     atomic_fetch_add(&runner->holders, 1);
     store_batch_init(&session->batch, runner->shards[0].loop, written);
     return session;
-}
-
-const char *runner_self(const struct runner *runner)
-{
-    return runner->membership ? membership_self(runner->membership) : runner->session;
 }
 
 /* ---- it begins --------------------------------------------------------------------------------------------------- */

@@ -5,13 +5,27 @@
  *        '--------- an orchestrator died since ----------------'          no death for trial_ms, or its end: free
  *
  * Kills from outside come in series: while they go on, no trial begins, and no run gets its last death. */
+#include "cluster/ownership.h"
 #include "crashes.h"
+#include "crashes_priv.h"
+#include "journal/journal_writer.h"
+#include "monitor/runner_metrics.h"
+#include "quarantine.h"
+#include "runtime/broken_thread.h"
 #include "runtime/request.h"
 #include "runtime/request_types.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/apply.h"
+#include "thread/crash_state.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

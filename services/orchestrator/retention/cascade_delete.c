@@ -1,7 +1,12 @@
 #include "cascade_delete.h"
-
 #include "orchestrator_priv.h"
-#include "thread/run_priv.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
+
+#include "renga/v1/log.pb-c.h"
+#include "renga/v1/tool_runner.pb-c.h"
 
 #define PATIENCE_MS 10000
 

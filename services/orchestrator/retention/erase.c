@@ -1,10 +1,24 @@
 /* The end of a thread. Its rows leave the store in small batches, the newest first: the rows that a crash leaves behind
  * can be read. A thread of several batches is marked until it is gone, so that it goes on being erased then. */
 #include "cascade_delete.h"
+#include "engine/run.h"
+#include "journal/journal_writer.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "retention.h"
-#include "runtime/request.h"
+#include "runtime/broken_thread.h"
 #include "runtime/request_types.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "upgrade/agent_versions.h"
+
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

@@ -3,18 +3,17 @@
  *      a request that reads or continues the thread   NOT_FOUND
  *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
  *      DeleteThread                                   is served */
+#include "monitor/runner_metrics.h"
 #include "retention.h"
 #include "runtime/request.h"
 #include "runtime/request_types.h"
-#include "thread/run_priv.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/retention_limits.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include <stdlib.h>
-
-bool retention_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms)
-{
-    struct retention_limits limits = retention_limits_of(runner, own);
-    return limits.ttl_ms > 0 && wall_ms() - updated_ms >= limits.ttl_ms;
-}
 
 static bool expire_is_over(const struct thread *thread)
 {

@@ -8,10 +8,26 @@
  * The remaining checkpoints stay readable as before. No history is cut while a run is at work. A thread that keeps a
  * single checkpoint, and whose run gathered its records, is cut in the batch with the end of the run. The sweep would
  * come a minute later. */
-#include "journal/events.h"
+#include "journal/checkpoint.h"
+#include "journal/journal_writer.h"
+#include "journal/replay.h"
+#include "log/keys.h"
+#include "log/rows.h"
+#include "monitor/runner_metrics.h"
 #include "retention.h"
-#include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/retention_limits.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/snapshot.h"
+#include "thread/thread.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

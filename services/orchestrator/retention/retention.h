@@ -1,30 +1,18 @@
 /* Private to the orchestrator: how long threads and their histories are kept. Threads whose time is over, and
  * checkpoints and events that are too many or too old, are deleted in the background. The batches are so small that no
- * request waits for them.
- */
+ * request waits for them. */
 #ifndef RENGA_ORCHESTRATOR_RETENTION_H
 #define RENGA_ORCHESTRATOR_RETENTION_H
 
-#include "runtime/runner.h"
+#include <stdbool.h>
 
-struct activation;
+struct request;
 struct run;
+struct runner;
+struct sweep;
+struct thread;
 
-/* The limits of a thread: its own settings if it has any, else the server's. -1: no limit. */
-struct retention_limits {
-    int64_t ttl_ms, max_checkpoints, max_age_ms;
-};
-struct retention_limits retention_limits_of(const struct runner *runner, const Renga__V1__Retention *own);
-
-/* interrupt_timeout.c, a maintenance request: ends a pause before or after a node that has lasted as long as it may;
- * leaves every other run alone. Answered when that is on disk. */
-void interrupt_timeout_expire(struct request *request, struct thread *thread);
-/* A row with the time at which the pause ends, into the filling batch, if the run is paused and has a limit. */
-void interrupt_timeout_write_row(const struct run *run);
-int64_t interrupt_timeout_expires_ms(const struct run *run, int64_t asked_ms); /* 0: a pause has no limit */
-
-/* expire.c: whether the time of a thread that is not busy is over, as a server with these options sees it. */
-bool retention_is_over(const struct runner *runner, const Renga__V1__Retention *own, int64_t updated_ms);
+/* expire.c */
 /* A maintenance request: erases a thread whose time is over; a thread that is busy, or has changed since, is left
  * alone. */
 void expire_thread(struct request *request, struct thread *thread);
@@ -48,16 +36,8 @@ void prune_thread(struct request *request, struct thread *thread);
  * records, and no client watches. */
 void prune_at_end(struct run *run);
 
-/* node_cache.c: results of nodes that are used again. True if the activated node's result is looked up: then the node
- * finishes, or begins. */
-bool cache_ask(struct activation *activation);
-void cache_drop(struct activation *activation);        /* it is taken out of work */
-void cache_store(const struct activation *activation); /* beside the record that is made of it */
-bool cache_is_over(const struct store_row *row);
-
 /* sweep.c: goes through all threads periodically, a single maintenance request at a time. From inside the first loop.
  */
-struct sweep;
 struct sweep *sweep_start_threads(struct runner *runner);
 struct sweep *
 sweep_start_interrupt_timeouts(struct runner *runner); /* of the pauses whose time is over alone, twice a second */

@@ -8,11 +8,25 @@
  *
  * A second sweep has the pauses whose time is over and nothing else. Their rows are sorted by their times, so it reads
  * only the rows whose time has come, and rests for INTERRUPT_TIMEOUTS_EVERY_MS at most. */
+#include "cluster/membership.h"
+#include "engine/interrupt_timeout.h"
+#include "engine/node_cache.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "retention.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/retention_limits.h"
+#include "thread/shard.h"
 
+#include "base/arena.h"
 #include "base/log.h"
+#include "base/status.h"
+#include "loop/loop.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 
@@ -50,24 +64,6 @@ static void go_through(struct sweep *sweep);
 static void sweep_delete_row(struct sweep *sweep, struct store_bytes key);
 static void sweep_read_page(struct sweep *sweep);
 static void sweep_begin(struct timer *timer);
-
-static struct retention_limits own_or(const Renga__V1__Retention *own, const struct retention_limits *fallback)
-{
-    return (struct retention_limits){
-        .ttl_ms = own && own->ttl_ms ? own->ttl_ms : fallback->ttl_ms,
-        .max_checkpoints = own && own->max_checkpoints ? own->max_checkpoints : fallback->max_checkpoints,
-        .max_age_ms = own && own->max_age_ms ? own->max_age_ms : fallback->max_age_ms,
-    };
-}
-
-struct retention_limits retention_limits_of(const struct runner *runner, const Renga__V1__Retention *own)
-{
-    const struct runner_options *options = &runner->options;
-    struct retention_limits server = {.ttl_ms = options->thread_ttl_ms ? options->thread_ttl_ms : -1,
-                                      .max_checkpoints = options->checkpoints_max ? options->checkpoints_max : -1,
-                                      .max_age_ms = options->history_age_ms ? options->history_age_ms : -1};
-    return own_or(own, &server);
-}
 
 /* ---- under way --------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,15 @@
 /* Threads with a log that cannot be written or read: their requests fail, and they leave memory. A thread with work
  * left to do is read again later (reload_retry.c). */
-#include "request.h"
+#include "broken_thread.h"
+#include "engine/step.h"
+#include "journal/journal_writer.h"
+#include "quarantine/crashes.h"
 #include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "watch/subscribers.h"
 
 #include "base/log.h"
 

@@ -1,7 +1,14 @@
 /* Threads with work left to do whose log could not be written: read again after a while, and carried on. */
-#include "thread/run_priv.h"
+#include "broken_thread.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
+
+#include "loop/loop.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define RELOAD_RETRY_MS 1000
 

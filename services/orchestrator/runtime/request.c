@@ -1,68 +1,27 @@
 /* Requests on their way: to the shard of their thread, through the thread's queue, and back to the loop they came
  * from. */
 #include "request.h"
+#include "engine/run.h"
+#include "journal/journal_writer.h"
+#include "log/ids.h"
+#include "quarantine/crashes.h"
 #include "request_types.h"
-#include "thread/run_priv.h"
+#include "runner.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
 
 #include "base/random.h"
+#include "base/status.h"
+#include "loop/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define AGAIN_MAX 8 /* threads that are lost before it is served; then its caller rests before it asks again */
-
-/* ---- back -------------------------------------------------------------------------------------------------------- */
-
-static void went(struct work *work)
-{
-    struct request *request = CONTAINER_OF(work, struct request, going);
-    request->is_back = true;
-    if (!request->leaves) /* else its other message is still under way */
-        request->answered(request);
-}
-
-void request_answer(struct request *request)
-{
-    void (*before)(struct request * request) = request->before_answer;
-    request->before_answer = NULL;
-    if (before && request->status.code == OK && request->response) {
-        before(request);
-        return;
-    }
-    request->waits_on = NULL; /* the run may go before the caller's leaving is seen */
-    request->going.run = went;
-    loop_post(request->loop, &request->going);
-}
-
-struct job request_job(const struct request *request, const struct thread *thread, void (*run)(struct job *job),
-                       void (*ended)(struct job *job))
-{
-    return (struct job){
-        .loop = thread->shard->loop,
-        .run = run,
-        .ended = ended,
-        .owner = job_owner(request->tenant, request->access.principal.name),
-    };
-}
-
-void request_fail(struct request *request, const struct status *st, const char *reason)
-{
-    request->status = *st;
-    request->reason = reason;
-    request->response = NULL;
-    request_answer(request);
-}
-
-bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
-{
-    va_list arguments;
-    struct status st = {0};
-    va_start(arguments, format);
-    status_set(&st, code, format, arguments);
-    va_end(arguments);
-    request_fail(request, &st, reason);
-    return false;
-}
 
 void request_answer_on_commit(struct request *request, struct thread *thread, void *response)
 {
@@ -130,11 +89,6 @@ static bool find_subject(struct request *request)
     return request->run_id || request->thread_id;
 }
 
-struct shard *shard_of_place(struct runner *runner, uint64_t place)
-{
-    return &runner->shards[(place & 0x3FFFFFFF) % runner->shard_count];
-}
-
 /* Sets it to the state of a new request. */
 static void reset(struct request *request)
 {
@@ -144,7 +98,7 @@ static void reset(struct request *request)
     request->reason = request->handoff_address = NULL;
     request->status = (struct status){0};
     request->coming = (struct work){.run = request_came};
-    request->going = (struct work){.run = went};
+    request->going = (struct work){0};
 }
 
 static void request_prepare(struct runner *runner, struct request *request)

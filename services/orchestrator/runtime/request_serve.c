@@ -1,9 +1,23 @@
 /* The service of a request at its turn: the function that serves it, and the check that its key may use that agent.
  * Requests about a run are all answered with the run, from memory or from its row. */
+#include "engine/run.h"
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
+#include "log/keys.h"
 #include "request.h"
 #include "request_types.h"
 #include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "thread/access_control.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/run_message.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
+
+#include "base/status.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 #include "request_types.h"
-
-#include "history/lists.h"
+#include "history/thread_requests.h"
 #include "request.h"
-#include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "resume_run.h"
+#include "upgrade/agent_versions.h"
 #include "upgrade/migrate_run.h"
 #include "watch/subscribers.h"
 

@@ -6,10 +6,13 @@
 #ifndef RENGA_ORCHESTRATOR_REQUEST_TYPES_H
 #define RENGA_ORCHESTRATOR_REQUEST_TYPES_H
 
-#include "runtime/runner.h"
-
 #include "renga/v1/log.pb-c.h"
 
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
 struct thread;
 
 enum request_trait {

@@ -1,8 +1,23 @@
 /* ResumeRun: its refusals, and the nodes that it starts. Long answers are held against the schemas of their interrupts
  * by a worker thread, and a long update is read there; the request has the thread for itself meanwhile. */
+#include "resume_run.h"
+#include "engine/run.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "log/ids.h"
 #include "request.h"
-#include "thread/run_priv.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/interrupt.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
 
+#include "base/arena.h"
+#include "base/status.h"
 #include "loop/jobs.h"
 
 #include <stdio.h>

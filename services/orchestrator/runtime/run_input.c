@@ -2,9 +2,18 @@
  * has exclusive use of the thread. A run that goes to work at once takes them over; else it reads its input again
  * later.
  */
+#include "graph/agents.h"
 #include "request.h"
-#include "thread/run_priv.h"
+#include "state/state.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
 
+#include "base/status.h"
+#include "loop/jobs.h"
 #include "json/json.h"
 
 #include <stdlib.h>

@@ -1,96 +1,30 @@
+#include "runner.h"
+#include "broken_thread.h"
+#include "cluster/membership.h"
+#include "cluster/ownership.h"
 #include "cluster/recovery.h"
+#include "fanout/fanout.h"
+#include "journal/journal_writer.h"
+#include "log/ids.h"
+#include "quarantine/quarantine.h"
+#include "quarantine/session.h"
 #include "retention/retention.h"
-#include "thread/run_priv.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "fanout/fanout.h"
+#include "base/status.h"
+#include "loop/loop.h"
 
 #include <stdlib.h>
 
 #define RUNS_FIRST    1024
 #define DRAIN_POLL_MS 20
-
-/* ---- shards ------------------------------------------------------------------------------------------------------ */
-
-static size_t runner_slot_of(const struct shard *shard, const char *id)
-{
-    return hash_text(id) & (shard->run_room - 1);
-}
-
-/* Skips a broken thread that waits for its last holder: it serves no requests any more. */
-struct run *shard_find_run(struct shard *shard, const char *tenant, const char *id)
-{
-    for (struct run *run = shard->runs[runner_slot_of(shard, id)]; run; run = run->shard_next)
-        if (strcmp(run->id, id) == 0 && strcmp(run->thread->tenant, tenant) == 0 && run->thread->phase != THREAD_BROKEN)
-            return run;
-    return NULL;
-}
-
-static void runner_grow(struct shard *shard)
-{
-    struct run **old = shard->runs;
-    size_t old_room = shard->run_room;
-    shard->run_room *= 2;
-    shard->runs = xnonnull(calloc(shard->run_room, sizeof(*shard->runs)));
-    for (size_t i = 0; i < old_room; i++)
-        for (struct run *run = old[i], *next; run; run = next) {
-            next = run->shard_next;
-            size_t slot = runner_slot_of(shard, run->id);
-            run->shard_next = shard->runs[slot];
-            shard->runs[slot] = run;
-        }
-    free(old);
-}
-
-void shard_add_run(struct shard *shard, struct run *run)
-{
-    if (++shard->run_count > shard->run_room)
-        runner_grow(shard);
-    size_t slot = runner_slot_of(shard, run->id);
-    run->shard_next = shard->runs[slot];
-    shard->runs[slot] = run;
-    run->in_shard = true;
-}
-
-void shard_remove_run(struct shard *shard, struct run *run)
-{
-    struct run **link = &shard->runs[runner_slot_of(shard, run->id)];
-    while (*link && *link != run)
-        link = &(*link)->shard_next;
-    if (*link)
-        *link = run->shard_next;
-    run->in_shard = false;
-    shard->run_count--;
-}
-
-struct bundle_note {
-    char version[65];
-    struct bundle_note *next;
-};
-
-bool shard_knows_bundle(struct shard *shard, const char *version)
-{
-    for (struct bundle_note *note = shard->bundles; note; note = note->next)
-        if (strcmp(note->version, version) == 0)
-            return true;
-    struct bundle_note *note = xnonnull(calloc(1, sizeof *note));
-    text_cut_copy(note->version, sizeof note->version, version);
-    note->next = shard->bundles;
-    shard->bundles = note;
-    return false;
-}
-
-void shard_clear_bundles(struct shard *shard)
-{
-    while (shard->bundles) {
-        struct bundle_note *note = shard->bundles;
-        shard->bundles = note->next;
-        free(note);
-    }
-}
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -119,7 +53,20 @@ static void join_membership(struct runner *runner)
                                      .lapsed = lease_lapsed,
                                      .data = runner};
     runner->membership = membership_create(&own);
+    runner->self = membership_self(runner->membership);
     membership_start(runner->membership);
+}
+
+static void runner_free(struct runner *runner)
+{
+    membership_release(&runner->membership);
+    quarantine_destroy(&runner->quarantine);
+    for (unsigned i = 0; i < runner->shard_count; i++) {
+        free(runner->shards[i].table);
+        free(runner->shards[i].runs);
+    }
+    free(runner->shards);
+    free(runner);
 }
 
 struct runner *runner_create(const struct runner_options *options, struct status *st)
@@ -127,6 +74,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
     struct runner *runner = xnonnull(calloc(1, sizeof *runner));
     runner->options = *options;
     runner->holders = 1;
+    runner->unheld = runner_free;
     if (!options->owner)
         runner->options.owner = "";
     runner->shard_count = options->loop_count;
@@ -139,6 +87,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
         shard->runs = xnonnull(calloc(shard->run_room, sizeof(*shard->runs)));
     }
     id_make_hashed(runner->session, "s_", random_u64());
+    runner->self = runner->session;
     runner->quarantine = quarantine_create();
     if (options->shared)
         join_membership(runner);
@@ -195,20 +144,6 @@ void runner_destroy(struct runner **runner_pointer)
 struct membership *runner_membership(const struct runner *runner)
 {
     return runner->membership;
-}
-
-void runner_release(struct runner *runner)
-{
-    if (atomic_fetch_sub(&runner->holders, 1) > 1)
-        return;
-    membership_release(&runner->membership);
-    quarantine_destroy(&runner->quarantine);
-    for (unsigned i = 0; i < runner->shard_count; i++) {
-        free(runner->shards[i].table);
-        free(runner->shards[i].runs);
-    }
-    free(runner->shards);
-    free(runner);
 }
 
 /* ---- an orderly end ---------------------------------------------------------------------------------------------- */

@@ -1,10 +1,28 @@
 /* StartRun: its refusals, and the run that it starts; requests that are repeated. */
+#include "engine/run.h"
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
+#include "journal/replay.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "request.h"
 #include "request_types.h"
+#include "resume_run.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
 #include "thread/pause_points.h"
-#include "thread/run_priv.h"
-#include "upgrade/migrate_run.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "thread_lifecycle.h"
+#include "upgrade/agent_versions.h"
 
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/trace.h"
+#include "store/store.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -13,11 +31,6 @@
 
 #define REQUEST_ROW_MAX 1024 /* bytes */
 #define REPLACED        RENGA__V1__STOP_REASON__STOP_REASON_REPLACED
-
-bool thread_busy(const struct thread *thread)
-{
-    return run_is_open(thread->run) || thread->queue;
-}
 
 /* ---- a request that may be a repetition -------------------------------------------------------------------------- */
 

@@ -1,6 +1,22 @@
 /* Threads: read on demand; their requests are served in sequence. */
+#include "thread_lifecycle.h"
+#include "broken_thread.h"
+#include "cluster/handoff.h"
+#include "cluster/ownership.h"
+#include "engine/run.h"
+#include "engine/step.h"
+#include "journal/journal_writer.h"
+#include "journal/load.h"
+#include "quarantine/crashes.h"
 #include "request.h"
-#include "thread/run_priv.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
 
 #include <stdlib.h>
 
@@ -114,32 +130,6 @@ struct thread *thread_get(struct shard *shard, const char *tenant, const char *i
         crashes_ask(thread);
     }
     return thread;
-}
-
-/* ---- at rest ----------------------------------------------------------------------------------------------------- */
-
-static bool is_quiet(const struct thread *thread)
-{
-    return !thread->holds && !thread->first_request && !thread->held && !thread->filling && !thread->flying &&
-           !thread->loader && !thread->subscriptions && !thread->go.queued && !run_is_open(thread->run) &&
-           !thread->queue && !(thread->run && (thread->run->waiters || thread->run->quiet_waiters));
-}
-
-void thread_settle(struct thread *thread)
-{
-    if (thread->phase == THREAD_BROKEN && !thread->holds && !thread->filling && !thread->flying && !thread->loader &&
-        !thread->subscriptions) {
-        thread_free(thread);
-        return;
-    }
-    if (thread->phase != THREAD_READY || thread->idle || !is_quiet(thread))
-        return;
-    if (thread->exists) {
-        shard_idle_thread(thread);
-        return;
-    }
-    shard_remove_thread(thread);
-    thread_free(thread);
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */

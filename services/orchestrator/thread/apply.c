@@ -1,10 +1,19 @@
 /* Applies records to the durable state. No function here starts work, reads a clock or writes: a loaded thread goes
  * through the same functions as a thread at work. */
-#include "engine/attempt.h"
+#include "apply.h"
+#include "branches.h"
+#include "frame.h"
+#include "interrupt.h"
 #include "journal/events.h"
+#include "log/ids.h"
+#include "memory.h"
+#include "node_failures.h"
+#include "node_response.h"
 #include "pause_points.h"
-#include "run_priv.h"
-#include "upgrade/migrate_run.h"
+#include "route.h"
+#include "run.h"
+#include "state/state.h"
+#include "thread.h"
 
 #include "model_task/usage.h"
 

@@ -1,14 +1,27 @@
-/* Private to the orchestrator: records change the lasting part of a thread. Live, a record is made and applied; when a
- * thread is loaded the same record is applied again. All lasting changes are made here. */
+/* Private to the orchestrator: records change the lasting part of a thread. Live, a record is made, applied and
+ * appended; when a thread is loaded the same record is applied again. So memory always holds the state that a crash
+ * would leave. All lasting changes are made here. Starts no work, reads no clock, and writes to no store. From inside
+ * the loop of the shard, but for apply_prepare_*: any thread. */
 #ifndef RENGA_ORCHESTRATOR_APPLY_H
 #define RENGA_ORCHESTRATOR_APPLY_H
 
 #include "frame.h"
-#include "journal/journal_writer.h"
 
-#include "base/buffer.h"
+#include "renga/v1/log.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct graph;
+struct run;
+struct state;
+struct state_change;
+struct status;
+struct thread;
+
+#define RECORDS_LOST_MAX (1u << 17) /* more than are ever on their way to the disk for one thread */
+
+typedef Renga__V1__LogRecord Record; /* generated from a proto */
 
 /* apply.c and apply_run.c */
 bool apply_record(struct thread *thread, const Record *record, uint64_t number, struct status *st);
@@ -16,9 +29,6 @@ bool apply_record(struct thread *thread, const Record *record, uint64_t number, 
 bool apply_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st);
 bool apply_step(struct frame *frame, struct activation *only, struct status *st);
 bool activation_read_write(struct activation *activation, struct status *st);
-struct interrupt *interrupt_find(struct thread *thread, const char *id);
-bool run_has_answer(const struct run *run, const char *interrupt_id); /* it was asked, and answered */
-void run_note_answered(struct run *run, uint64_t hash);
 void apply_resumed(struct frame *frame, bool recovered);
 void apply_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 void apply_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
@@ -57,18 +67,7 @@ struct prepared_input {
 };
 /* As apply_prepare_update. `base` may be NULL. */
 bool apply_prepare_input(struct prepared_input *prepared, const char *input_json, struct status *st);
-
-/* record.c: records of new events, applied and appended. */
-void record_results(struct frame *frame);
-void record_opened(struct frame *frame);
-void record_step(struct frame *frame, struct activation *only);
-
-/* snapshot.c: the lasting part of a thread, as a row. */
-bool snapshot_possible(const struct thread *thread);
-/* In the arena, and for as long as the thread does not change. */
-Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct arena *arena);
-/* `state`: of its own graph, taken over; NULL: it is read here. */
-bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *snapshot, uint64_t number,
-                   struct state **state, struct status *st);
+bool apply_migrated(struct run *run, const Renga__V1__RunMigrated *migrated, uint64_t number, int64_t now_ms,
+                    struct status *st);
 
 #endif

@@ -1,6 +1,11 @@
 /* Which attempt numbers are used up. A node gets each number once, also after a stop or a death between two attempts.
  * The log shows when an attempt began, and a crash may hide an attempt that had begun since the last record. */
-#include "run_priv.h"
+#include "apply.h"
+#include "branches.h"
+#include "frame.h"
+#include "thread.h"
+
+#include "base/status.h"
 
 static uint32_t attempt_higher(uint32_t a, uint32_t b)
 {

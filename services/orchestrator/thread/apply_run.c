@@ -1,6 +1,20 @@
 /* Applies records to runs: they begin, go to work, change their state. Applies changes by hand, too. */
-#include "run_priv.h"
+#include "apply.h"
+#include "branches.h"
+#include "engine/run.h"
+#include "engine/step.h"
+#include "frame.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "memory.h"
+#include "route.h"
+#include "run.h"
+#include "shard.h"
+#include "state/state.h"
 #include "state_migration.h"
+#include "thread.h"
+
+#include "base/arena.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,20 @@
 /* each and graph: nodes that are graphs of their own. Their input is taken when they are activated, so that it is the
  * same whenever the log is read again. */
+#include "branches.h"
+#include "apply.h"
+#include "frame.h"
+#include "graph/graph.h"
+#include "memory.h"
 #include "monitor/run_trace.h"
-#include "run_priv.h"
+#include "nodes/node_kind.h"
+#include "state/state.h"
+#include "thread.h"
 
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/status.h"
 #include "json/json.h"
+#include "json/writer.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,16 @@
 /* A graph at work: its state, its activations, and the counters of its nodes. */
+#include "frame.h"
+#include "branches.h"
+#include "log/ids.h"
+#include "memory.h"
 #include "monitor/run_trace.h"
-#include "run_priv.h"
+#include "nodes/node_kind.h"
+#include "route.h"
+#include "run.h"
+#include "state/state.h"
+#include "thread.h"
+
+#include "base/buffer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -264,4 +274,34 @@ uint32_t *frame_activated_nodes(const struct frame *frame, size_t *count)
         if (!*count || nodes[*count - 1] != activation->node->index)
             nodes[(*count)++] = (uint32_t)activation->node->index;
     return nodes;
+}
+
+bool activation_has_error_node(const struct activation *activation)
+{
+    const struct node *error_node = activation->frame->graph->error_node;
+    return error_node && error_node != activation->node && !activation->node->kind->ends_graph;
+}
+
+bool activation_ended(const struct activation *activation)
+{
+    return activation->state == ACTIVATION_FINISHED ||
+           (activation->state == ACTIVATION_FAILED && activation_has_error_node(activation));
+}
+
+bool frame_all_ended(const struct frame *frame)
+{
+    for (const struct activation *activation = frame->activations; activation; activation = activation->next)
+        if (!activation_ended(activation))
+            return false;
+    return frame->activations != NULL;
+}
+
+bool frame_must_pause(const struct frame *frame)
+{
+    if (frame->after_count)
+        return true;
+    for (const struct activation *activation = frame->activations; activation; activation = activation->next)
+        if (activation->pauses_before && !activation->released && activation->state == ACTIVATION_PENDING)
+            return true;
+    return false;
 }

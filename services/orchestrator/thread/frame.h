@@ -1,23 +1,47 @@
-/* Private to the orchestrator: graphs at work, and the activations of their nodes. */
+/* Private to the orchestrator: graphs at work (frames), and the activations of their nodes. Their thread owns them.
+ * From inside the loop of its shard.
+ *
+ *     shard ---> thread ---> run            the run at work, or the last run; others wait their turn
+ *                  |
+ *                  '-------> root frame     a graph, its state, and the activations of its nodes
+ *                              '-- activation   of a node: pending, at work, finished, failed, waiting
+ *                                    |-- attempt     at it, here or in another loop
+ *                                    '-- branches    of each and graph: frames within */
 #ifndef RENGA_ORCHESTRATOR_FRAME_H
 #define RENGA_ORCHESTRATOR_FRAME_H
 
-#include "log/ids.h"
-#include "nodes/node_kind.h"
 #include "state/state.h"
 
 #include "base/trace.h"
 #include "loop/loop.h"
 
-#include "renga/v1/log.pb-c.h"
+#include "renga/v1/node.pb-c.h"
+#include "renga/v1/usage.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct attempt;
+struct buffer;
+struct cache_lookup;
+struct frame;
+struct graph;
+struct interrupt;
+struct memory;
+struct node;
+struct run;
+struct span;
+struct state;
+struct status;
+struct thread;
+
+#define FRAME_MEMORY_MAX ((size_t)1 << 30) /* bytes of a step: results, inputs of branches */
+#define FRAME_DEPTH_MAX  16                /* graphs within each other */
+#define PATH_MAX_BYTES   1024
 
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
-
-struct attempt;
-struct cache_lookup;
-struct memory;
-struct span;
-struct thread;
 
 enum activation_state {
     ACTIVATION_PENDING, /* not begun, or to be begun again */
@@ -27,14 +51,6 @@ enum activation_state {
     ACTIVATION_FINISHED,
     ACTIVATION_FAILED,
     ACTIVATION_WAITING,
-};
-
-struct interrupt {
-    char id[ID_MAX];
-    const Renga__V1__NodeInterrupt *asked;
-    const char *answer; /* NULL: open */
-    int64_t asked_ms;
-    struct interrupt *next;
 };
 
 enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED };
@@ -145,5 +161,10 @@ uint64_t frame_seed(const struct frame *frame); /* of its place in the run: as e
 uint64_t frame_visit_seed(const struct frame *frame);
 uint64_t
 activation_seed(const struct activation *activation); /* of keys, and of ids that it writes: unique in the run */
+bool frame_all_ended(const struct frame *frame);      /* all activations have ended, and there is at least 1 */
+bool frame_must_pause(const struct frame *frame);     /* before or after a node, until it is resumed */
+bool activation_has_error_node(const struct activation *activation); /* that takes over after its failure */
+/* It has finished, or its failure leads on to the error node. */
+bool activation_ended(const struct activation *activation);
 
 #endif

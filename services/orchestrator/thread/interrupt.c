@@ -1,8 +1,15 @@
 /* The interrupts that a run waits for. The name of an interrupt consists of the place that asked for it and the node's
  * own key, so asking again gives the same interrupt. */
-#include "retention/retention.h"
-#include "run_priv.h"
+#include "interrupt.h"
+#include "frame.h"
+#include "log/ids.h"
+#include "memory.h"
+#include "run.h"
+#include "thread.h"
 
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/status.h"
 #include "json/json.h"
 #include "json/schema.h"
 
@@ -142,7 +149,7 @@ Renga__V1__Interrupt *interrupt_message(struct arena *arena, const struct frame 
     make_id(id, before ? "b_" : "a_", frame, frame->step, node, activation ? activation->branch : 0, "");
     message->interrupt_id = xnonnull(arena_strdup(arena, id));
     message->asked_ms = frame->thread->run->updated_ms;
-    message->expires_ms = interrupt_timeout_expires_ms(frame->thread->run, message->asked_ms);
+    message->expires_ms = run_pause_expires_ms(frame->thread->run, message->asked_ms);
     return message;
 }
 

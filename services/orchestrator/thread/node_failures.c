@@ -1,6 +1,12 @@
 /* The input of the error node of a graph: the nodes of the step that failed, as objects in a field of the state. They
  * are made from the step's record, so a log that is read again gives the same. */
-#include "engine/attempt.h"
+#include "node_failures.h"
+#include "frame.h"
+#include "memory.h"
+#include "state/state.h"
+
+#include "base/buffer.h"
+#include "json/writer.h"
 
 #define FAILURES_TOLD_MAX 100 /* of a single step; further failures are only counted in the run's events */
 

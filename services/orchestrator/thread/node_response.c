@@ -1,7 +1,13 @@
 /* Checks the response of a node against the contract. */
+#include "node_response.h"
 #include "engine/attempt.h"
+#include "frame.h"
+#include "graph/graph.h"
+#include "interrupt.h"
+#include "thread.h"
 
 #include "base/nearest.h"
+#include "base/status.h"
 #include "base/text.h"
 #include "model_task/usage.h"
 #include "json/json.h"

@@ -1,8 +1,10 @@
 #include "pause_points.h"
-
-#include "run_priv.h"
+#include "branches.h"
+#include "frame.h"
+#include "graph/graph.h"
 
 #include "base/nearest.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,13 @@
 #ifndef RENGA_ORCHESTRATOR_PAUSE_POINTS_H
 #define RENGA_ORCHESTRATOR_PAUSE_POINTS_H
 
-#include "graph/graph.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
 struct frame;
+struct graph;
+struct node;
+struct status;
 
 /* Whether there is a node of that name; else an error with the nearest name. */
 bool guard_check(const struct graph *graph, const char *guard, struct status *st);

@@ -1,7 +1,12 @@
 /* Activates the next nodes: edges, joins, sends, deferred nodes, visits. A node that several edges lead to
  * in the same step is activated once; two edges in different steps activate it twice, unless it joins. */
+#include "route.h"
+#include "branches.h"
+#include "frame.h"
+#include "graph/graph.h"
+#include "memory.h"
 #include "pause_points.h"
-#include "run_priv.h"
+#include "run.h"
 
 #include <stdlib.h>
 

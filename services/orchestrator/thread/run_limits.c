@@ -1,7 +1,13 @@
 /* The limits of a run: steps, time, and its budget. */
-#include "run_priv.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "memory.h"
+#include "run.h"
 
 #include "base/clock.h"
+
+#include "renga/v1/budget.pb-c.h"
+#include "renga/v1/log.pb-c.h"
 
 #include <stdio.h>
 
@@ -111,8 +117,7 @@ Renga__V1__Budget *run_budget_message(const struct run *run, struct arena *arena
     return budget;
 }
 
-/* What is spent, with the text; UNSPECIFIED: there is something left of everything. */
-static Renga__V1__StopReason limits_find_spent(const struct run *run, char *text, size_t size)
+Renga__V1__StopReason run_budget_spent(const struct run *run, char *text, size_t size)
 {
     struct graph_budget most = budget_of(run);
     const struct {
@@ -139,55 +144,8 @@ static Renga__V1__StopReason limits_find_spent(const struct run *run, char *text
     return RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
 }
 
-bool run_budget_left(struct run *run)
+int64_t run_pause_expires_ms(const struct run *run, int64_t asked_ms)
 {
-    Renga__V1__StopReason spent;
-    if (run_graph(run)->budget.then == BUDGET_THEN_FAIL ||
-        !(spent = limits_find_spent(run, run->stopping_text, sizeof run->stopping_text)))
-        return true;
-    run->stopping = spent;
-    frame_drain(run->thread->root);
-    return false;
-}
-
-bool run_budget_refuses(struct run *run, const struct node *node, struct status *st)
-{
-    Renga__V1__StopReason spent;
-    char text[STATUS_TEXT_MAX];
-    if (run_graph(run)->budget.then != BUDGET_THEN_FAIL || !node->kind->travels || node->kind->unbilled ||
-        !(spent = limits_find_spent(run, text, sizeof text)))
-        return false;
-    run->refused = spent;
-    snprintf(run->refused_text, sizeof run->refused_text, "%s", text);
-    fail(st, RESOURCE_EXHAUSTED, "%s", text);
-    return true;
-}
-
-static void out_of_time(struct run *run, Renga__V1__StopReason reason, const char *what, int64_t ms)
-{
-    if (run->stopping)
-        return;
-    run->stopping = reason;
-    run->stopping_code = DEADLINE_EXCEEDED;
-    snprintf(run->stopping_text, sizeof run->stopping_text, "%s %lld ms", what, (long long)ms);
-    frame_stop(run->thread->root);
-}
-
-void run_limit_passed(struct timer *timer)
-{
-    struct run *run = CONTAINER_OF(timer, struct run, limit);
-    out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_TIMEOUT, "the run has not ended within its timeout of",
-                run_timeout_ms(run));
-}
-
-void run_idle_limit_passed(struct timer *timer)
-{
-    struct run *run = CONTAINER_OF(timer, struct run, idle_limit);
-    out_of_time(run, RENGA__V1__STOP_REASON__STOP_REASON_IDLE_TIMEOUT, "nothing has happened for", run->idle_ms);
-}
-
-void run_alive(struct run *run)
-{
-    if (run->idle_ms && run->active_period_ns)
-        loop_arm_after(run->thread->shard->loop, &run->idle_limit, run->idle_ms);
+    const Renga__V1__InterruptTimeout *limit = run->request->interrupt_timeout;
+    return limit && run->reason != RENGA__V1__STOP_REASON__STOP_REASON_QUESTION ? asked_ms + limit->after_ms : 0;
 }

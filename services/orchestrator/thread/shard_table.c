@@ -1,5 +1,11 @@
 /* The threads of a shard, by tenant and name. The longest idle ones are freed when they are too many. */
-#include "run_priv.h"
+#include "frame.h"
+#include "log/ids.h"
+#include "memory.h"
+#include "run.h"
+#include "shard.h"
+#include "state/state.h"
+#include "thread.h"
 
 #include "base/hash.h"
 

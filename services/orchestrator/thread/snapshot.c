@@ -1,5 +1,18 @@
 /* A thread between two steps, as bytes, and back. */
-#include "run_priv.h"
+#include "snapshot.h"
+#include "apply.h"
+#include "branches.h"
+#include "frame.h"
+#include "graph/agents.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "run.h"
+#include "run_message.h"
+#include "shard.h"
+#include "state/state.h"
+#include "thread.h"
+
+#include "base/buffer.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,20 @@
 /* The result of a node must be possible for the new node, and its input must fit the new node. A branch without a
  * record in the log counts as never opened. */
 #include "state_migration.h"
-#include "engine/attempt.h"
+#include "apply.h"
+#include "branches.h"
+#include "frame.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "node_response.h"
+#include "nodes/node_kind.h"
+#include "state/state.h"
+#include "thread.h"
 
-#include "run_priv.h"
+#include "base/buffer.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,26 +1,30 @@
-/* Private to the orchestrator: threads in their shard, in memory. `thread_phase` is LOADING until the log is read, then
- * READY; BROKEN when the log cannot be read or written, or another orchestrator has the thread. It is freed when its
- * last hold goes. */
+/* Private to the orchestrator: a thread in memory. `thread_phase` is LOADING until the log is read, then READY;
+ * BROKEN when the log cannot be read or written, or another orchestrator has the thread. Its shard owns it; it is freed
+ * when its last hold goes. From inside the loop of the shard. */
 #ifndef RENGA_ORCHESTRATOR_THREAD_H
 #define RENGA_ORCHESTRATOR_THREAD_H
 
-#include "cluster/ownership.h"
-#include "quarantine/crashes.h"
-#include "runtime/runner.h"
-#include "state/state.h"
+#include "crash_state.h"
+#include "ownership_state.h"
 
 #include "loop/loop.h"
 
-#include "renga/v1/log.pb-c.h"
+#include "renga/v1/orchestrator.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct agent;
 struct commit;
-struct request;
 struct frame;
-struct shard;
 struct live_event;
 struct loader;
+struct prepared_input;
+struct request;
 struct run;
+struct shard;
+struct state;
 struct subscription;
 
 enum thread_phase { THREAD_LOADING, THREAD_READY, THREAD_BROKEN };
@@ -82,22 +86,6 @@ struct thread {
     size_t live_count, live_bytes;
 };
 
-/* shard_table.c: the threads of a shard by tenant and name, and which of them are idle. */
-struct thread *shard_find_thread(struct shard *shard, const char *tenant, const char *id);
-void shard_add_thread(struct thread *thread);
-void shard_remove_thread(struct thread *thread);
-void shard_wake_thread(struct thread *thread); /* it is idle no more */
-void shard_idle_thread(struct thread *thread); /* the longest idle thread is freed if there are too many */
-
-/* thread_lifecycle.c: read, with requests served in sequence. */
-/* `drawn`: its name has just been drawn out of 2^64, so it is not read, and there is no wait. */
-struct thread *thread_get(struct shard *shard, const char *tenant, const char *id, bool drawn);
-void thread_read(struct thread *thread);   /* its log, when it is known that it may be read here */
-void thread_go(struct work *work);         /* its turn in its loop: `go` */
-void thread_serve(struct thread *thread);  /* requests that wait, if it can */
-void thread_unhold(struct thread *thread); /* the request that had it for itself is done */
-void thread_settle(struct thread *thread); /* idle, or to be unloaded */
-
 /* thread_content.c: its runs and states, the version of its agent, how long it is kept. */
 struct thread *thread_new(struct shard *shard, const char *tenant, const char *id); /* in no table */
 void thread_free(struct thread *thread);
@@ -106,29 +94,7 @@ void thread_set_retention(struct thread *thread, const Renga__V1__Retention *ret
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL if it is not in memory */
 void thread_unqueue(struct thread *thread, struct run *run);
-
-/* broken_thread.c and reload_retry.c: its log cannot be read or written. */
-void thread_break(struct thread *thread, const struct status *why);
-void thread_unload(struct thread *thread, const struct status *why); /* its requests fail, and it leaves memory */
-void thread_reload_later(const struct thread *thread);
-void shard_end_reload_retries(struct shard *shard);
-
-/* handoff.c: another orchestrator has it. At once, its requests hear of the address; or requests without an address
- * are asked anew. */
-void thread_hand_off(struct thread *thread, struct status *why, const char *address);
-/* Whether no waiting request needs it read here: then it has gone. */
-bool thread_stays_handed_off(struct thread *thread);
-/* Whether the request is served here, as the owner's row is; else it is answered. */
-bool thread_serves(struct thread *thread, struct request *request);
-void thread_lose(struct thread *thread);
-
-/* replay.c: a thread as it was at a checkpoint. */
-/* Once, later: the past thread is the receiver's; NULL, with the reason, if it could not be replayed, or if the thread
- * is not served here any more. */
-typedef void thread_replayed(void *owner, struct thread *past, const struct status *st);
-void thread_replay(struct thread *thread, uint64_t upto, thread_replayed *done, void *owner);
-/* False if its log would become ever longer to read; the request has heard of it. */
-bool thread_may_go_back(const struct thread *thread, struct request *request);
+bool thread_busy(const struct thread *thread); /* a run is at work, or waits its turn */
 /* Takes over the graph of `from` with its activations, and frees it. That thread has no graphs within: its
  * activations begin anew. */
 void thread_adopt(struct thread *thread, struct thread *from);
@@ -136,6 +102,6 @@ void thread_adopt(struct thread *thread, struct thread *from);
 bool thread_rolls_back(const struct thread *thread);
 /* The checkpoint with the thread's state; 0: it has no checkpoint. The head, unless the last run is undone. */
 uint64_t thread_state_checkpoint(const struct thread *thread);
-void thread_begin_run(struct thread *thread, struct run *run);
+void thread_settle(struct thread *thread); /* idle, or to be unloaded */
 
 #endif

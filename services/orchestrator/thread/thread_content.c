@@ -1,7 +1,20 @@
 /* A thread and its content: its runs and states, the agent's version, how long it is kept. */
+#include "cluster/ownership.h"
+#include "engine/run.h"
+#include "frame.h"
+#include "graph/agents.h"
+#include "log/ids.h"
+#include "memory.h"
 #include "monitor/run_trace.h"
-#include "run_priv.h"
+#include "quarantine/crashes.h"
+#include "run.h"
+#include "runtime/thread_lifecycle.h"
+#include "shard.h"
 #include "state_migration.h"
+#include "thread.h"
+#include "watch/subscribers.h"
+
+#include "base/status.h"
 
 #include <stdlib.h>
 
@@ -90,4 +103,63 @@ void thread_unqueue(struct thread *thread, struct run *run)
         return;
     *link = run->next;
     run_free(run);
+}
+
+bool thread_busy(const struct thread *thread)
+{
+    return run_is_open(thread->run) || thread->queue;
+}
+
+void thread_adopt(struct thread *thread, struct thread *from)
+{
+    frame_destroy(&thread->root);
+    memories_drop(&thread->memories);
+    thread->root = from->root;
+    thread->memories = from->memories;
+    from->root = NULL;
+    from->memories = NULL;
+    if (thread->root)
+        thread->root->thread = thread;
+    if (from->agent)
+        thread_take_agent(thread, from->agent);
+    thread_free(from);
+}
+
+bool thread_rolls_back(const struct thread *thread)
+{
+    const struct run *last = thread->run;
+    return last && thread->head == last->checkpoint &&
+           (last->undone || (last->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+                             last->reason == RENGA__V1__STOP_REASON__STOP_REASON_ROLLED_BACK));
+}
+
+uint64_t thread_state_checkpoint(const struct thread *thread)
+{
+    return thread_rolls_back(thread) && thread->run->undone ? thread->run->began_on : thread->head;
+}
+
+/* ---- at rest ----------------------------------------------------------------------------------------------------- */
+
+static bool thread_is_quiet(const struct thread *thread)
+{
+    return !thread->holds && !thread->first_request && !thread->held && !thread->filling && !thread->flying &&
+           !thread->loader && !thread->subscriptions && !thread->go.queued && !run_is_open(thread->run) &&
+           !thread->queue && !(thread->run && (thread->run->waiters || thread->run->quiet_waiters));
+}
+
+void thread_settle(struct thread *thread)
+{
+    if (thread->phase == THREAD_BROKEN && !thread->holds && !thread->filling && !thread->flying && !thread->loader &&
+        !thread->subscriptions) {
+        thread_free(thread);
+        return;
+    }
+    if (thread->phase != THREAD_READY || thread->idle || !thread_is_quiet(thread))
+        return;
+    if (thread->exists) {
+        shard_idle_thread(thread);
+        return;
+    }
+    shard_remove_thread(thread);
+    thread_free(thread);
 }

@@ -1,8 +1,21 @@
 /* Versions of agents that are not in memory: their documents are in the store from the first run on that is pinned to
  * them. And which versions have runs that have not ended: rows that come and go with these runs. */
-#include "migrate_run.h"
+#include "agent_versions.h"
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
+#include "log/ids.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "runtime/thread_lifecycle.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

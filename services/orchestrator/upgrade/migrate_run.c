@@ -2,9 +2,21 @@
  * anew there (state_migration.h); one that waits for its turn is only pinned to the other version, once that takes its
  * input and the state as it is. */
 #include "migrate_run.h"
+#include "agent_versions.h"
+#include "graph/agents.h"
+#include "journal/journal_writer.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/run_message.h"
+#include "thread/shard.h"
 #include "thread/state_migration.h"
+#include "thread/thread.h"
+
+#include "base/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,68 +25,6 @@
 #define QUEUED       RENGA__V1__RUN_STATE__RUN_STATE_QUEUED
 
 typedef Renga__V1__RunMigrated Migrated; /* generated from a proto */
-
-/* ---- what lasts -------------------------------------------------------------------------------------------------- */
-
-static void note_first(const char *text, void *data)
-{
-    struct status *st = data;
-    if (st->code == OK)
-        fail(st, FAILED_PRECONDITION, "%s", text);
-}
-
-static void pin(struct run *run, struct agent *agent)
-{
-    if (run->agent)
-        agent_release(run->thread->shard->runner->options.agents, run->agent);
-    run->agent = agent;
-    run->migrated = true;
-    run->begun->graph_version = xnonnull(arena_strdup(&run->arena, agent->version));
-}
-
-/* Nothing of it is at work: what is left in its queues came to nothing. */
-static void leave_queues(struct run *run)
-{
-    run->ready_first = run->ready_last = NULL;
-    run->openers_first = run->openers_last = NULL;
-}
-
-static bool migrate_thread(struct run *run, struct agent *agent, const Migrated *migrated, struct status *st)
-{
-    struct thread *thread = run->thread;
-    struct state_migration migration = {
-        .thread = thread, .agent = agent, .wish = migrated, .problem = note_first, .data = st};
-    state_migration_build(&migration);
-    if (!migration.fits) {
-        state_migration_drop(&migration);
-        return false;
-    }
-    leave_queues(run);
-    frame_destroy(&thread->root);
-    memories_drop(&thread->memories);
-    thread->root = migration.root;
-    thread->memories = migration.memories;
-    thread_take_agent(thread, agent);
-    return true;
-}
-
-bool apply_migrated(struct run *run, const Migrated *migrated, uint64_t number, int64_t now_ms, struct status *st)
-{
-    struct thread *thread = run ? run->thread : NULL;
-    struct agent *agent = run ? thread_agent_for(thread, migrated->graph_version) : NULL;
-    if (!agent)
-        return fail(st, NOT_FOUND, "the version %s of an agent is not there any more", migrated->graph_version);
-    if (!migrated->queued && (run != thread->run || !thread->root || !migrate_thread(run, agent, migrated, st))) {
-        agent_release(thread->shard->runner->options.agents, agent);
-        return st->code == OK ? fail(st, DATA_LOSS, "run %s was moved, and is not the last of its thread", run->id)
-                              : false;
-    }
-    pin(run, agent);
-    if (!migrated->queued)
-        thread->head = run->checkpoint = number;
-    run->updated_ms = now_ms;
-    return true;
-}
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 

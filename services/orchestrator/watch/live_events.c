@@ -1,6 +1,16 @@
 /* Events that the log does not hold yet, or that wait for the disk: kept while anybody watches the thread's runs. */
 #include "engine/attempt.h"
 #include "journal/events.h"
+#include "subscribers.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/thread.h"
+#include "token_buffer.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,15 @@
 /* Pending events: beginnings of attempts, retries, progress. Watchers get them at once; the next record stores them. */
+#include "pending_events.h"
 #include "engine/attempt.h"
+#include "journal/events.h"
+#include "journal/journal_writer.h"
+#include "subscribers.h"
+#include "thread/apply.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/thread.h"
+#include "token_buffer.h"
 
 #include "base/clock.h"
 

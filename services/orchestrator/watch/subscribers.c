@@ -1,11 +1,23 @@
 /* The watchers of a thread, kept in its shard. A watcher reads the log up to its end; then it is live, and receives
  * events as they happen. A watcher that falls behind reads the log again: no events are kept for it. */
+#include "subscribers.h"
+#include "cluster/ownership.h"
+#include "graph/agents.h"
 #include "journal/events.h"
+#include "log/keys.h"
+#include "log/rows.h"
 #include "runtime/request.h"
-#include "thread/run_priv.h"
-#include "upgrade/migrate_run.h"
+#include "thread/apply.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "upgrade/agent_versions.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,29 @@
-/* Private to the orchestrator: who watches runs. */
+/* Private to the orchestrator: the watchers of runs. From inside the loop of the shard, but for the watcher's side of a
+ * subscription: its own loop. */
 #ifndef RENGA_ORCHESTRATOR_SUBSCRIBERS_H
 #define RENGA_ORCHESTRATOR_SUBSCRIBERS_H
 
 #include "log/ids.h"
-#include "runtime/runner.h"
+#include "thread/request.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "loop/loop.h"
+#include "store/store.h"
 
 #include "renga/v1/log.pb-c.h"
+#include "renga/v1/orchestrator.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct activation;
+struct agent;
+struct event_reader;
 struct run;
 struct thread;
+struct watcher;
 
 /* subscribers.c: the subscribers of a thread, as the shard of the thread has it. Events that the log holds are read
  * from it; newer ones are kept in memory while anybody watches, until the record with them is on disk and they were
@@ -60,6 +74,8 @@ struct subscription {
     struct timer heartbeat;
     int64_t heartbeat_ms, sent_ns;
 };
+/* The reader of the events of a run in memory. */
+struct event_reader event_reader_of(struct run *run, struct arena *arena);
 void subscribers_add(struct request *request, struct thread *thread);
 /* Whether a call waits for the run's end by watching it. From inside its shard. */
 bool subscribers_await_end(const struct run *run);

@@ -1,8 +1,18 @@
 /* A watcher and its subscription: packets of events go from the shard of the thread to the watcher's loop, one at a
  * time, and an acknowledgement comes back when the last event of it was taken. */
-#include "thread/run_priv.h"
+#include "graph/agents.h"
+#include "runtime/runner.h"
+#include "subscribers.h"
+#include "thread/memory.h"
+#include "thread/request.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
+#include "watch.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

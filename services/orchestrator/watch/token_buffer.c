@@ -1,7 +1,7 @@
 #include "token_buffer.h"
+#include "thread/memory.h"
 
 #include "base/buffer.h"
-#include "thread/run_priv.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,10 @@
 #define RENGA_ORCHESTRATOR_TOKEN_BUFFER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct token_buffer;
 
 #define TOKEN_BUFFER_BYTES_MAX    ((size_t)65536) /* of a channel, as NodeToken.text */
 #define TOKEN_BUFFER_CHANNELS_MAX 8

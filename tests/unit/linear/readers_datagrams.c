@@ -1,10 +1,15 @@
 /* services/orchestrator: datagrams of other orchestrators, and what nodes elsewhere answer. */
 #include "readers.h"
+#include "thread/node_response.h"
 
 #include "engine/attempt.h"
 #include "fanout/mailbox.h"
 #include "graph/bundle.h"
-#include "thread/run_priv.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #include "renga/v1/fanout.pb-c.h"
 

@@ -5,7 +5,11 @@
 #include "runner_fixture.h"
 
 #include "runtime/request.h"
-#include "thread/run_priv.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #define LEASE_MS 2000
 #define S        "\"kind\": \"script\""

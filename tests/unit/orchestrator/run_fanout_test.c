@@ -3,7 +3,11 @@
 
 #include "runner_fixture.h"
 
-#include "thread/run_priv.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 static struct stage stage;
 

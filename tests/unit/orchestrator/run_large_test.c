@@ -2,7 +2,11 @@
 #include "unit.h"
 
 #include "checkpoint_fixture.h"
-#include "thread/run_priv.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #define LARGE ((size_t)3000000) /* bytes of one field, near the most that one may have */
 

@@ -1,8 +1,16 @@
 /* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
+#include "journal/events.h"
+#include "runtime/broken_thread.h"
+#include "runtime/thread_lifecycle.h"
 #include "unit.h"
+#include "watch/subscribers.h"
 
 #include "runner_fixture.h"
-#include "thread/run_priv.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/run.h"
+#include "thread/shard.h"
+#include "thread/thread.h"
 
 #define S "\"kind\": \"script\""
 

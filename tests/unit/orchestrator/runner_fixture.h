@@ -3,12 +3,16 @@
 #ifndef RENGA_RUNNER_FIXTURE_H
 #define RENGA_RUNNER_FIXTURE_H
 
+#include "cluster/membership.h"
 #include "script_fixture.h"
 
 #include "base/clock.h"
 #include "fanout/fanout_priv.h"
 #include "log/keys.h"
 #include "runtime/runner.h"
+#include "thread/request.h"
+#include "thread/runner_options.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <unistd.h>

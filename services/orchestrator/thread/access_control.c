@@ -1,4 +1,4 @@
-#include "runtime/access_control.h"
+#include "access_control.h"
 
 #include "rpc/auth.h"
 

@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "rpc/rpc.h"
 
+#include <stdbool.h>
+
 struct rpc_auth;
 
 /* Who asks. `auth` NULL: anybody may do anything. */

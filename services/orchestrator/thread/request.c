@@ -1,0 +1,60 @@
+/* Requests on their way back to the loop they came from. */
+#include "request.h"
+#include "shard.h"
+#include "thread.h"
+
+#include "base/status.h"
+#include "loop/jobs.h"
+
+#include <stdarg.h>
+
+static void request_went(struct work *work)
+{
+    struct request *request = CONTAINER_OF(work, struct request, going);
+    request->is_back = true;
+    if (!request->leaves) /* else its other message is still under way */
+        request->answered(request);
+}
+
+void request_answer(struct request *request)
+{
+    void (*before)(struct request * request) = request->before_answer;
+    request->before_answer = NULL;
+    if (before && request->status.code == OK && request->response) {
+        before(request);
+        return;
+    }
+    request->waits_on = NULL; /* the run may go before the caller's leaving is seen */
+    request->going.run = request_went;
+    loop_post(request->loop, &request->going);
+}
+
+struct job request_job(const struct request *request, const struct thread *thread, void (*run)(struct job *job),
+                       void (*ended)(struct job *job))
+{
+    return (struct job){
+        .loop = thread->shard->loop,
+        .run = run,
+        .ended = ended,
+        .owner = job_owner(request->tenant, request->access.principal.name),
+    };
+}
+
+void request_fail(struct request *request, const struct status *st, const char *reason)
+{
+    request->status = *st;
+    request->reason = reason;
+    request->response = NULL;
+    request_answer(request);
+}
+
+bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
+{
+    va_list arguments;
+    struct status st = {0};
+    va_start(arguments, format);
+    status_set(&st, code, format, arguments);
+    va_end(arguments);
+    request_fail(request, &st, reason);
+    return false;
+}
