@@ -87,6 +87,41 @@ check("nng stays in the mailbox of the orchestrator's fan-out",
                 lambda path, name: name.startswith("nng/")))
 
 
+# The rooms of the orchestrator, the lower first. A room includes lower rooms; UPWARD has the exceptions that are left,
+# a room and the higher rooms that it still includes. An exception that no file needs any more is an error, too.
+ORCHESTRATOR = "services/orchestrator/"
+ROOMS = ["log", "graph", "state", "nodes", "thread", "monitor", "cluster", "journal", "fanout", "watch", "engine",
+         "quarantine", "runtime", "upgrade", "retention", "history", "api", "typed"]
+UPWARD = {
+    "graph": {"nodes"},
+    "thread": {"monitor", "cluster", "journal", "watch", "engine", "quarantine", "runtime"},
+    "monitor": {"engine"},
+    "cluster": {"journal", "quarantine", "runtime", "retention"},
+    "journal": {"watch", "engine", "quarantine", "runtime", "upgrade"},
+    "watch": {"engine", "runtime", "upgrade"},
+    "engine": {"runtime", "retention"},
+    "quarantine": {"runtime"},
+    "runtime": {"upgrade", "retention", "history"},
+}
+
+
+def room_of(path):
+    parts = path[len(ORCHESTRATOR):].split("/") if path.startswith(ORCHESTRATOR) else []
+    return parts[0] if len(parts) == 2 else None
+
+
+def upward(path, name):
+    own, other = room_of(path), name.split("/")[0]
+    return (own, other) if own in ROOMS and other in ROOMS and ROOMS.index(other) > ROOMS.index(own) else None
+
+
+upward_found = {pair for path in product for name in includes[path] if (pair := upward(path, name))}
+check("a lower room of the orchestrator includes no higher one, but for the exceptions that are named here",
+      [f"{own} includes {other}" for own, other in sorted(upward_found) if other not in UPWARD.get(own, ())])
+check("each of these exceptions is still needed",
+      [f"{own} includes no {other}" for own in UPWARD for other in UPWARD[own] if (own, other) not in upward_found])
+
+
 def neighbours(path, name):
     own = path.split("/")[1]
     header = name.split("/")[-1]

@@ -13,7 +13,7 @@ from suite import Suite, expect, index
 from checks import check
 import checks
 
-# As runtime/README.md has them: repeats within attempts, further attempts, answers that make up for one failed request.
+# As engine/README.md has them: repeats within attempts, further attempts, answers that make up for one failed request.
 REPEATS, FURTHER, ANSWERS = 8, 5, 10
 PLAN = [f"What does error E-{number} mean?" for number in range(1024, 1032)]
 
