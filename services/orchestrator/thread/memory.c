@@ -13,13 +13,6 @@ int64_t wall_ms(void)
     return clock_wall_ns() / NS_PER_MS;
 }
 
-void *xnonnull(void *memory)
-{
-    if (!memory)
-        fatal("orchestrator.memory", "memory is out");
-    return memory;
-}
-
 void text_cut_copy(char *to, size_t room, const char *text)
 {
     size_t size = text_cut(text, strlen(text), room - 1);

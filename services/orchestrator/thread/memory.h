@@ -3,6 +3,7 @@
 #ifndef RENGA_ORCHESTRATOR_MEMORY_H
 #define RENGA_ORCHESTRATOR_MEMORY_H
 
+#include "base/memory.h"
 #include "store/store.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -20,7 +21,6 @@ void *message_copy(struct arena *arena, const ProtobufCMessage *message);
 /* Bytes of this process's own; rows of the store go through row_read (log/rows.h). */
 void *message_read(struct arena *arena, const ProtobufCMessageDescriptor *type, struct store_bytes bytes,
                    struct status *st);
-void *xnonnull(void *memory); /* memory that must be there: else the process ends */
 int64_t wall_ms(void);
 /* Writes at most `room` bytes with the NUL; a longer text is cut at a character. */
 void text_cut_copy(char *to, size_t room, const char *text);
