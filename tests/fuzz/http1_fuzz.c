@@ -51,7 +51,8 @@ static void unpack(struct reading *reading, const char *bytes, size_t size)
 /* It is decoded in place, so two readings are the same afterwards where they were before. */
 static void read_target(const struct http1 *reader)
 {
-    struct http_request request = {.reader = *reader};
+    static struct http_server server;
+    struct http_request request = {.server = &server, .reader = *reader};
     must(*http1_method(reader) && *http1_target(reader) && !strpbrk(http1_target(reader), "\r\n \t"));
     size_t length = strlen(http1_target(reader));
     arena_init(&request.arena, NULL, 0, TARGET_ARENA_MAX);

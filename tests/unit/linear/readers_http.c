@@ -24,7 +24,8 @@
 
 static void http_read_target(struct http1 *reader)
 {
-    struct http_request request = {.reader = *reader};
+    static struct http_server server;
+    struct http_request request = {.server = &server, .reader = *reader};
     arena_init(&request.arena, NULL, 0, INPUT_MEMORY_MAX);
     if (target_read(&request))
         http_request_query(&request, "a");
