@@ -183,6 +183,6 @@ Renga__V1__Thread *answer_thread(struct arena *arena, const struct thread *threa
         message->retention = xnonnull(message_copy(arena, &thread->retention->base));
     int64_t ttl_ms = retention_limits_of(thread->shard->runner, thread->retention).ttl_ms;
     if (ttl_ms > 0)
-        message->expires_ms = thread->updated_ms + ttl_ms;
+        message->expires_ms = ttl_ms < INT64_MAX - thread->updated_ms ? thread->updated_ms + ttl_ms : INT64_MAX;
     return message;
 }
