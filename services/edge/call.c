@@ -5,6 +5,7 @@
 #include "stream.h"
 #include "transcode.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -211,6 +212,7 @@ static void call_start(struct edge *edge, struct http_request *request, const st
         edge_fail(request, &st);
         return;
     }
+    assert(way->stub);
     if (method->server_streams && strcmp(http_request_method(request), "HEAD") == 0) {
         http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
         return;

@@ -152,6 +152,7 @@ const struct route *routes_named(const struct routes *routes, const char *name)
 const struct route *routes_find(const struct routes *routes, const char *name, struct status *st)
 {
     const struct route *route = routes_named(routes, name);
+    assert(routes->list);
     if (!route && strcmp(name, DEFAULT) == 0)
         route = &routes->list[0];
     if (!route) {
