@@ -5,6 +5,8 @@
 #include "stream.h"
 #include "transcode.h"
 
+#include "rpc/message_field.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,7 +145,7 @@ static bool call_set_after(struct http_request *request, const char *query, Prot
     if (!holder)
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the request");
     if (last && *last) /* it is later than a number in the URL or in the body */
-        memset((char *)holder + field->offset, 0, transcode_size_of(field));
+        memset((char *)holder + field->offset, 0, message_field_size(field));
     return transcode_set(holder, field, after, last ? "the header Last-Event-ID" : "after", arena, st);
 }
 

@@ -3,6 +3,8 @@
 #include "stream.h"
 #include "transcode.h"
 
+#include "rpc/message_field.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static const struct edge_stream_ops stream_call_ops = {
 static const ProtobufCMessage *stream_submessage(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     bool is_there = field && field->type == PROTOBUF_C_TYPE_MESSAGE && field->label != PROTOBUF_C_LABEL_REPEATED &&
-                    transcode_is_set(message, field);
+                    message_field_is_set(message, field);
     return is_there ? *(const ProtobufCMessage *const *)((const char *)message + field->offset) : NULL;
 }
 

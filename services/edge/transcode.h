@@ -30,9 +30,6 @@ const ProtobufCFieldDescriptor *transcode_field(const ProtobufCMessageDescriptor
 /* "options.request_id" as "options.requestId": a path in an error of a service as clients of the edge know it. */
 void transcode_json_path(const char *path, char *json, size_t room);
 
-/* Whether the field is a map<string, string>, the one kind that the contract has. */
-bool transcode_is_map(const ProtobufCFieldDescriptor *field);
-
 /* Fills `message`, which is of the arena and initialised, from a JSON object. INVALID_ARGUMENT names the field; or
  * RESOURCE_EXHAUSTED when the arena is out. */
 bool transcode_read_body(ProtobufCMessage *message, const char *json, size_t length, struct arena *arena,
@@ -61,11 +58,6 @@ void transcode_write_fields(struct json_writer *out, const ProtobufCMessage *mes
 
 /* ---- shared by the files of the transcoder ----------------------------------------------------------------------- */
 
-/* Bytes of a single value of the field in memory. */
-size_t transcode_size_of(const ProtobufCFieldDescriptor *field);
-bool transcode_is_json(const ProtobufCFieldDescriptor *field);
-/* Whether the field is set: not its default, or the member of its oneof that is there. */
-bool transcode_is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
 /* Room for one more value of a repeated field; NULL: the arena is out. */
 void *transcode_append(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, struct arena *arena);
 /* Makes the field the one that is set of its oneof. False: another one is. */

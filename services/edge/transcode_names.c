@@ -1,16 +1,12 @@
 /* Names of fields, and the fields of a message in memory as protoc-c lays them out. */
 #include "transcode.h"
 
+#include "rpc/message_field.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #define LIST_FIRST 4 /* values that a repeated field has room for at first */
-
-/* Every entry that protoc-c makes of map<string, string>. */
-struct map_entry {
-    ProtobufCMessage base;
-    char *key, *value;
-};
 
 void transcode_json_name(const char *name, char json[TRANSCODE_NAME_MAX])
 {
@@ -52,59 +48,9 @@ const ProtobufCFieldDescriptor *transcode_field(const ProtobufCMessageDescriptor
     return NULL;
 }
 
-bool transcode_is_json(const ProtobufCFieldDescriptor *field)
-{
-    size_t length = strlen(field->name);
-    return field->type == PROTOBUF_C_TYPE_STRING && length > 5 && strcmp(field->name + length - 5, "_json") == 0;
-}
-
-/* protoc makes the entries of a map messages "LabelsEntry" of `key` and `value`. */
-bool transcode_is_map(const ProtobufCFieldDescriptor *field)
-{
-    const ProtobufCMessageDescriptor *type = field->type == PROTOBUF_C_TYPE_MESSAGE ? field->descriptor : NULL;
-    size_t length = type ? strlen(type->short_name) : 0;
-    return type && field->label == PROTOBUF_C_LABEL_REPEATED && type->n_fields == 2 && length > 5 &&
-           strcmp(type->short_name + length - 5, "Entry") == 0 && strcmp(type->fields[0].name, "key") == 0 &&
-           strcmp(type->fields[1].name, "value") == 0 && type->fields[0].type == PROTOBUF_C_TYPE_STRING &&
-           type->fields[1].type == PROTOBUF_C_TYPE_STRING;
-}
-
-size_t transcode_size_of(const ProtobufCFieldDescriptor *field)
-{
-    switch (field->type) {
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return sizeof(void *);
-    case PROTOBUF_C_TYPE_BYTES:
-        return sizeof(ProtobufCBinaryData);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE:
-        return sizeof(int64_t);
-    default:
-        return sizeof(int32_t);
-    }
-}
-
-bool transcode_is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
-{
-    static const ProtobufCBinaryData zero;
-    const void *value = (const char *)message + field->offset;
-    if (field->label == PROTOBUF_C_LABEL_REPEATED)
-        return *(const size_t *)((const char *)message + field->quantifier_offset) != 0;
-    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-        return *(const unsigned *)((const char *)message + field->quantifier_offset) == field->id;
-    if (field->type == PROTOBUF_C_TYPE_STRING)
-        return *(const char *const *)value && **(const char *const *)value;
-    return memcmp(value, &zero, transcode_size_of(field)) != 0;
-}
-
 bool transcode_choose(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
-    unsigned *chosen = (unsigned *)((char *)message + field->quantifier_offset);
+    uint32_t *chosen = message_field_chosen(message, field);
     if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF))
         return true;
     if (*chosen && *chosen != field->id)
@@ -116,7 +62,7 @@ bool transcode_choose(ProtobufCMessage *message, const ProtobufCFieldDescriptor 
 /* The array doubles: it is full when its count is a power of two. */
 void *transcode_append(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, struct arena *arena)
 {
-    size_t *count = (size_t *)((char *)message + field->quantifier_offset), size = transcode_size_of(field);
+    size_t *count = message_field_count(message, field), size = message_field_size(field);
     char **values = (char **)((char *)message + field->offset);
     bool full = *count == 0 || (*count >= LIST_FIRST && (*count & (*count - 1)) == 0);
     if (full) {
@@ -138,7 +84,7 @@ ProtobufCMessage *transcode_submessage(ProtobufCMessage *message, const Protobuf
 {
     const ProtobufCMessageDescriptor *type = field->descriptor;
     ProtobufCMessage **at = (ProtobufCMessage **)((char *)message + field->offset);
-    bool is_there = transcode_is_set(message, field);
+    bool is_there = message_field_is_set(message, field);
     if (is_there && *at)
         return *at;
     *at = arena_alloc(arena, type->sizeof_message);
@@ -151,7 +97,7 @@ bool transcode_map_add(ProtobufCMessage *message, const ProtobufCFieldDescriptor
                        const char *value, struct arena *arena)
 {
     const ProtobufCMessageDescriptor *type = field->descriptor;
-    struct map_entry **at = transcode_append(message, field, arena), *entry = arena_alloc(arena, sizeof *entry);
+    struct message_map_entry **at = transcode_append(message, field, arena), *entry = arena_alloc(arena, sizeof *entry);
     if (!at || !entry)
         return false;
     protobuf_c_message_init(type, entry);
@@ -163,9 +109,9 @@ bool transcode_map_add(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 
 bool transcode_map_has(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, const char *key)
 {
-    size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
-    const struct map_entry *const *entries =
-        *(const struct map_entry *const *const *)((const char *)message + field->offset);
+    size_t count = *message_field_count(message, field);
+    const struct message_map_entry *const *entries =
+        *(const struct message_map_entry *const *const *)((const char *)message + field->offset);
     for (size_t i = 0; i < count; i++)
         if (strcmp(entries[i]->key, key) == 0)
             return true;

@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "rpc/message_field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static bool query_set(struct query_reader *reader, const char *name, const char 
         const char *rest = word[length] ? word + length + 1 : NULL;
         if (!field)
             return query_unknown(reader, message->descriptor, name, word, length);
-        if (transcode_is_map(field))
+        if (message_field_is_map(field))
             return query_set_map(reader, message, field, name, rest, value);
         if (field->type != PROTOBUF_C_TYPE_MESSAGE)
             return rest ? fail_field(reader->st, name, "has no fields")
@@ -209,12 +210,12 @@ bool transcode_set(ProtobufCMessage *message, const ProtobufCFieldDescriptor *fi
     if (!transcode_scalar(field, text, &value, arena, why))
         return fail_field(st, name, "%s", why);
     bool same = field->type == PROTOBUF_C_TYPE_STRING
-                    ? transcode_is_set(message, field) && strcmp(*(char **)at, text) == 0
-                    : memcmp(at, &value, transcode_size_of(field)) == 0;
-    if (transcode_is_set(message, field) && !same)
+                    ? message_field_is_set(message, field) && strcmp(*(char **)at, text) == 0
+                    : memcmp(at, &value, message_field_size(field)) == 0;
+    if (message_field_is_set(message, field) && !same)
         return fail_field(st, name, "is given twice: %s has another value", where);
     if (!transcode_choose(message, field))
         return fail_field(st, name, "stands beside another field of which only one may be given");
-    memcpy(at, &value, transcode_size_of(field));
+    memcpy(at, &value, message_field_size(field));
     return true;
 }

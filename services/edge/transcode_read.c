@@ -2,6 +2,7 @@
 #include "transcode.h"
 
 #include "base/nearest.h"
+#include "rpc/message_field.h"
 #include "json/pull.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static void transcode_read_value(struct json_pull *in, const ProtobufCFieldDescr
 {
     enum json_kind kind = json_pull_kind(in);
     char why[TRANSCODE_WHY_MAX];
-    if (transcode_is_json(field) && kind != JSON_STRING) {
+    if (message_field_is_json(field) && kind != JSON_STRING) {
         read_json_text(in, at);
         return;
     }
@@ -153,7 +154,7 @@ static void transcode_read_field(struct json_pull *in, ProtobufCMessage *message
 {
     if (json_pull_null(in))
         return;
-    if (transcode_is_map(field))
+    if (message_field_is_map(field))
         transcode_read_map(in, message, field);
     else if (field->label == PROTOBUF_C_LABEL_REPEATED)
         transcode_read_list(in, message, field);

@@ -2,16 +2,13 @@
 #include "transcode.h"
 
 #include "base64.h"
+#include "rpc/message_field.h"
+#include "rpc/message_json.h"
 #include "json/number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct map_row {
-    ProtobufCMessage base;
-    const char *key, *value;
-};
 
 static void write_wide(struct json_writer *out, const char *key, const void *value, bool is_signed)
 {
@@ -44,25 +41,10 @@ static void transcode_write_bytes(struct json_writer *out, const char *key, cons
     free(text);
 }
 
-static void transcode_write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                                 int number)
-{
-    const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(field->descriptor, number);
-    if (value)
-        json_write_string(out, key, value->name);
-    else
-        json_write_int(out, key, number);
-}
-
 static void transcode_write_value(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                                   const void *value)
 {
     switch (field->type) {
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-        json_write_int(out, key, *(const int32_t *)value);
-        break;
     case PROTOBUF_C_TYPE_UINT32:
     case PROTOBUF_C_TYPE_FIXED32:
         json_write_uint(out, key, *(const uint32_t *)value);
@@ -82,12 +64,6 @@ static void transcode_write_value(struct json_writer *out, const char *key, cons
     case PROTOBUF_C_TYPE_DOUBLE:
         write_real(out, key, *(const double *)value, false);
         break;
-    case PROTOBUF_C_TYPE_BOOL:
-        json_write_bool(out, key, *(const protobuf_c_boolean *)value);
-        break;
-    case PROTOBUF_C_TYPE_ENUM:
-        transcode_write_enum(out, key, field, *(const int *)value);
-        break;
     case PROTOBUF_C_TYPE_STRING:
         json_write_string(out, key, *(const char *const *)value ? *(const char *const *)value : "");
         break;
@@ -97,20 +73,23 @@ static void transcode_write_value(struct json_writer *out, const char *key, cons
     case PROTOBUF_C_TYPE_MESSAGE:
         transcode_write(out, key, *(const ProtobufCMessage *const *)value);
         break;
+    default:
+        message_write_json_number(out, key, field, value);
+        break;
     }
 }
 
 static void transcode_write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                                  const char *values, size_t count)
 {
-    size_t size = transcode_size_of(field);
+    size_t size = message_field_size(field);
     json_write_array(out, key);
     for (size_t i = 0; i < count; i++)
         transcode_write_value(out, NULL, field, values + i * size);
     json_write_end(out);
 }
 
-static void transcode_write_map(struct json_writer *out, const char *key, const struct map_row *const *rows,
+static void transcode_write_map(struct json_writer *out, const char *key, const struct message_map_entry *const *rows,
                                 size_t count)
 {
     json_write_object(out, key);
@@ -123,7 +102,7 @@ static void transcode_write_map(struct json_writer *out, const char *key, const 
 static bool write_is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     bool has_presence = field->type == PROTOBUF_C_TYPE_MESSAGE || field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;
-    return !has_presence || transcode_is_set(message, field);
+    return !has_presence || message_field_is_set(message, field);
 }
 
 static void transcode_write_field(struct json_writer *out, const ProtobufCMessage *message,
@@ -133,9 +112,9 @@ static void transcode_write_field(struct json_writer *out, const ProtobufCMessag
     const char *value = (const char *)message + field->offset;
     transcode_json_name(field->name, key);
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-        size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
-        if (transcode_is_map(field))
-            transcode_write_map(out, key, *(const struct map_row *const *const *)value, count);
+        size_t count = *message_field_count(message, field);
+        if (message_field_is_map(field))
+            transcode_write_map(out, key, *(const struct message_map_entry *const *const *)value, count);
         else
             transcode_write_list(out, key, field, *(const char *const *)value, count);
     } else if (write_is_present(message, field)) {

@@ -125,3 +125,9 @@ bool text_is_blank(const char *text)
     }
     return true;
 }
+
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), size = strlen(ending);
+    return length > size && memcmp(text + length - size, ending, size) == 0;
+}

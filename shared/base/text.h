@@ -24,4 +24,7 @@ size_t text_character(const char *text, size_t length);
 /* True if the text has blanks alone, ideographic and other wide ones included; also of "". */
 bool text_is_blank(const char *text);
 
+/* True if `text` ends with `ending` and is longer. */
+bool text_ends_with(const char *text, const char *ending);
+
 #endif

@@ -1,6 +1,7 @@
 #include "rpc/clone.h"
 
 #include "base/text.h"
+#include "rpc/message_field.h"
 #include "rpc/wire.h"
 
 #include <stdint.h>
@@ -10,17 +11,6 @@ struct clone {
     struct arena *arena;
     struct rpc_wire_limits left;
 };
-
-static const uint8_t number_sizes[] = {
-    [PROTOBUF_C_TYPE_INT32] = 4,    [PROTOBUF_C_TYPE_SINT32] = 4,
-    [PROTOBUF_C_TYPE_SFIXED32] = 4, [PROTOBUF_C_TYPE_UINT32] = 4,
-    [PROTOBUF_C_TYPE_FIXED32] = 4,  [PROTOBUF_C_TYPE_FLOAT] = 4,
-    [PROTOBUF_C_TYPE_INT64] = 8,    [PROTOBUF_C_TYPE_SINT64] = 8,
-    [PROTOBUF_C_TYPE_SFIXED64] = 8, [PROTOBUF_C_TYPE_UINT64] = 8,
-    [PROTOBUF_C_TYPE_FIXED64] = 8,  [PROTOBUF_C_TYPE_DOUBLE] = 8,
-    [PROTOBUF_C_TYPE_ENUM] = 4,     [PROTOBUF_C_TYPE_BOOL] = sizeof(protobuf_c_boolean),
-};
-_Static_assert(sizeof(protobuf_c_boolean) == 4, "a number has four bytes or eight");
 
 static bool is_number(ProtobufCType type)
 {
@@ -70,9 +60,7 @@ static bool clone_value(struct clone *clone, ProtobufCType type, void *value)
 
 static bool clone_repeated(struct clone *clone, ProtobufCType type, size_t count, void **list)
 {
-    size_t size = type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData)
-                  : is_number(type)             ? number_sizes[type]
-                                                : sizeof(void *);
+    size_t size = message_value_sizes[type];
     if (!count) {
         *list = NULL;
         return true;
@@ -100,7 +88,7 @@ static bool clone_is_empty(ProtobufCType type, const void *value)
     case PROTOBUF_C_TYPE_MESSAGE:
         return !*(const void *const *)value;
     default:
-        if (number_sizes[type] == sizeof number)
+        if (message_value_sizes[type] == sizeof number)
             memcpy(&number, value, sizeof number);
         else
             memcpy(&number, value, sizeof(uint32_t));

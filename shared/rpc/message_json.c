@@ -1,8 +1,7 @@
 #include "rpc/message_json_priv.h"
 
-#include "json/json.h"
-
 #include "base/memory.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,54 +9,12 @@
 
 #define JSON_SUFFIX "_json"
 
-/* Every entry that protoc-c makes of map<string, string>. */
-struct map_entry {
-    ProtobufCMessage base;
-    const char *key, *value;
-};
-
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
-
-bool message_json_is_json(const ProtobufCFieldDescriptor *field)
-{
-    size_t length = strlen(field->name), suffix = strlen(JSON_SUFFIX);
-    return field->type == PROTOBUF_C_TYPE_STRING && length > suffix &&
-           strcmp(field->name + length - suffix, JSON_SUFFIX) == 0;
-}
 
 void message_json_key(const ProtobufCFieldDescriptor *field, char key[MESSAGE_JSON_KEY_MAX])
 {
-    size_t length = strlen(field->name) - (message_json_is_json(field) ? strlen(JSON_SUFFIX) : 0);
+    size_t length = strlen(field->name) - (message_field_is_json(field) ? strlen(JSON_SUFFIX) : 0);
     snprintf(key, MESSAGE_JSON_KEY_MAX, "%.*s", (int)length, field->name);
-}
-
-static size_t message_json_size_of(const ProtobufCFieldDescriptor *field)
-{
-    switch (field->type) {
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return sizeof(void *);
-    case PROTOBUF_C_TYPE_BYTES:
-        return sizeof(ProtobufCBinaryData);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE:
-        return sizeof(int64_t);
-    default:
-        return sizeof(int32_t);
-    }
-}
-
-/* protoc makes the entries of a map messages of `key` and `value`; a message of ours may be called an entry, too. */
-bool message_json_is_map(const ProtobufCFieldDescriptor *field)
-{
-    const ProtobufCMessageDescriptor *type = field->type == PROTOBUF_C_TYPE_MESSAGE ? field->descriptor : NULL;
-    return type && field->label == PROTOBUF_C_LABEL_REPEATED && type->n_fields == 2 &&
-           strcmp(type->fields[0].name, "key") == 0 && type->fields[0].id == 1 &&
-           strcmp(type->fields[1].name, "value") == 0;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -65,20 +22,35 @@ bool message_json_is_map(const ProtobufCFieldDescriptor *field)
 static void write_string(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                          const char *text)
 {
-    if (message_json_is_json(field) && json_check(text, strlen(text), NULL, &(struct status){0}))
+    if (message_field_is_json(field) && json_check(text, strlen(text), NULL, &(struct status){0}))
         json_write_raw(out, key, text, strlen(text));
     else
         json_write_string(out, key, text);
 }
 
-static void message_json_write_enum(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
-                                    int number)
+bool message_write_json_number(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                               const void *value)
 {
-    const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(field->descriptor, number);
-    if (value)
-        json_write_string(out, key, value->name);
-    else
-        json_write_int(out, key, number);
+    const ProtobufCEnumValue *name;
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+        json_write_int(out, key, *(const int32_t *)value);
+        return true;
+    case PROTOBUF_C_TYPE_BOOL:
+        json_write_bool(out, key, *(const protobuf_c_boolean *)value);
+        return true;
+    case PROTOBUF_C_TYPE_ENUM:
+        name = protobuf_c_enum_descriptor_get_value(field->descriptor, *(const int *)value);
+        if (name)
+            json_write_string(out, key, name->name);
+        else
+            json_write_int(out, key, *(const int *)value);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* A single value of the field. */
@@ -86,11 +58,6 @@ static void message_json_write_value(struct json_writer *out, const char *key, c
                                      const void *value)
 {
     switch (field->type) {
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-        json_write_int(out, key, *(const int32_t *)value);
-        break;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
     case PROTOBUF_C_TYPE_SFIXED64:
@@ -99,20 +66,15 @@ static void message_json_write_value(struct json_writer *out, const char *key, c
     case PROTOBUF_C_TYPE_DOUBLE:
         json_write_double(out, key, *(const double *)value);
         break;
-    case PROTOBUF_C_TYPE_BOOL:
-        json_write_bool(out, key, *(const protobuf_c_boolean *)value);
-        break;
-    case PROTOBUF_C_TYPE_ENUM:
-        message_json_write_enum(out, key, field, *(const int *)value);
-        break;
     case PROTOBUF_C_TYPE_STRING:
         write_string(out, key, field, *(const char *const *)value);
         break;
     case PROTOBUF_C_TYPE_MESSAGE:
         message_write_json(out, key, *(const ProtobufCMessage *const *)value);
         break;
-    default: /* messages that are shown or kept as JSON have no others */
-        json_write_null(out, key);
+    default: /* messages that are shown or kept as JSON have no other type that this does not write */
+        if (!message_write_json_number(out, key, field, value))
+            json_write_null(out, key);
         break;
     }
 }
@@ -120,29 +82,17 @@ static void message_json_write_value(struct json_writer *out, const char *key, c
 static void message_json_write_list(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
                                     const char *values, size_t count)
 {
-    bool map = message_json_is_map(field);
+    bool map = message_field_is_map(field);
     (map ? json_write_object : json_write_array)(out, key);
     for (size_t i = 0; i < count; i++) {
-        const void *value = values + i * message_json_size_of(field);
-        const struct map_entry *entry = map ? *(const struct map_entry *const *)value : NULL;
+        const void *value = values + i * message_field_size(field);
+        const struct message_map_entry *entry = map ? *(const struct message_map_entry *const *)value : NULL;
         if (map)
             json_write_string(out, entry->key, entry->value);
         else
             message_json_write_value(out, NULL, field, value);
     }
     json_write_end(out);
-}
-
-/* Whether it is there: not zero, or the member of its oneof that is set. */
-static bool message_json_is_set(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
-                                const void *value)
-{
-    static const ProtobufCBinaryData zero;
-    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-        return *(const unsigned *)((const char *)message + field->quantifier_offset) == field->id;
-    if (field->type == PROTOBUF_C_TYPE_STRING)
-        return **(const char *const *)value != '\0';
-    return memcmp(value, &zero, message_json_size_of(field)) != 0;
 }
 
 static void message_json_write_field(struct json_writer *out, const ProtobufCMessage *message,
@@ -152,10 +102,10 @@ static void message_json_write_field(struct json_writer *out, const ProtobufCMes
     const char *value = (const char *)message + field->offset;
     message_json_key(field, key);
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-        size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
+        size_t count = *message_field_count(message, field);
         if (count)
             message_json_write_list(out, key, field, *(const char *const *)value, count);
-    } else if (message_json_is_set(message, field, value)) {
+    } else if (message_field_is_set(message, field)) {
         message_json_write_value(out, key, field, value);
     }
 }
@@ -185,7 +135,7 @@ static bool read_string(const ProtobufCFieldDescriptor *field, const cJSON *item
 {
     struct buffer json;
     struct json_writer writer;
-    if (message_json_is_json(field)) {
+    if (message_field_is_json(field)) {
         buffer_init(&json, JSON_BYTES_DEFAULT);
         json_writer_init(&writer, &json);
         json_write_tree(&writer, NULL, item);
@@ -215,7 +165,7 @@ static bool read_enum(const ProtobufCFieldDescriptor *field, const cJSON *item, 
 static bool message_json_read_integer(const ProtobufCFieldDescriptor *field, const cJSON *item, void *value,
                                       struct status *st)
 {
-    bool wide = message_json_size_of(field) == sizeof(int64_t);
+    bool wide = message_field_size(field) == sizeof(int64_t);
     double most = wide ? 9007199254740992.0 : 2147483647.0, number = cJSON_IsNumber(item) ? item->valuedouble : NAN;
     if (!(fabs(number) <= most) || number != trunc(number))
         return message_json_wrong(field,
@@ -255,7 +205,7 @@ static bool message_json_read_value(const ProtobufCFieldDescriptor *field, const
 static bool message_json_read_map(const ProtobufCFieldDescriptor *field, const cJSON *item, struct arena *arena,
                                   void *at, struct status *st)
 {
-    struct map_entry *entry = arena_alloc(arena, sizeof *entry);
+    struct message_map_entry *entry = arena_alloc(arena, sizeof *entry);
     if (!entry)
         return message_json_no_memory(st);
     protobuf_c_message_init(field->descriptor, entry);
@@ -263,26 +213,26 @@ static bool message_json_read_map(const ProtobufCFieldDescriptor *field, const c
         return message_json_wrong(field, "an object of strings", st);
     entry->key = arena_strdup(arena, item->string);
     entry->value = arena_strdup(arena, item->valuestring);
-    *(struct map_entry **)at = entry;
+    *(struct message_map_entry **)at = entry;
     return (entry->key && entry->value) || message_json_no_memory(st);
 }
 
 static bool message_json_read_list(const ProtobufCFieldDescriptor *field, const cJSON *list, struct arena *arena,
                                    ProtobufCMessage *message, struct status *st)
 {
-    bool map = message_json_is_map(field);
+    bool map = message_field_is_map(field);
     if (map ? !cJSON_IsObject(list) : !cJSON_IsArray(list))
         return message_json_wrong(field, map ? "an object" : "a list", st);
     size_t count = (size_t)cJSON_GetArraySize(list), done = 0;
-    char *values = arena_zalloc(arena, count * message_json_size_of(field));
+    char *values = arena_zalloc(arena, count * message_field_size(field));
     if (!values)
         return message_json_no_memory(st);
     for (const cJSON *item = list->child; item; item = item->next, done++) {
-        void *at = values + done * message_json_size_of(field);
+        void *at = values + done * message_field_size(field);
         if (!(map ? message_json_read_map : message_json_read_value)(field, item, arena, at, st))
             return false;
     }
-    *(size_t *)((char *)message + field->quantifier_offset) = count;
+    *message_field_count(message, field) = count;
     *(char **)((char *)message + field->offset) = values;
     return true;
 }
@@ -298,7 +248,7 @@ static bool message_json_read_field(const ProtobufCFieldDescriptor *field, const
     if (field->label == PROTOBUF_C_LABEL_REPEATED)
         return message_json_read_list(field, item, arena, message, st);
     if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-        *(unsigned *)((char *)message + field->quantifier_offset) = field->id;
+        *message_field_chosen(message, field) = field->id;
     return message_json_read_value(field, item, arena, (char *)message + field->offset, st);
 }
 

@@ -11,6 +11,10 @@
 #include <protobuf-c/protobuf-c.h>
 
 void message_write_json(struct json_writer *out, const char *key, const ProtobufCMessage *message);
+/* A single value of a field of at most 31 bits, of a bool or of an enum, by its name. False: `out` is as it was, for
+ * the field has another type. */
+bool message_write_json_number(struct json_writer *out, const char *key, const ProtobufCFieldDescriptor *field,
+                               const void *value);
 
 /* The message of an object, in the arena. Keys that the message does not have are skipped, and null counts as absent.
  * If a value has a wrong type, NULL with INVALID_ARGUMENT, which names the field and its type; if the arena is

@@ -74,7 +74,7 @@ static bool message_check_list(const struct json_document *document, const Proto
                                const cJSON *list, struct status *st)
 {
     const cJSON *item;
-    bool map = message_json_is_map(field);
+    bool map = message_field_is_map(field);
     if (!check_type(document, field, list, map ? cJSON_IsObject(list) : cJSON_IsArray(list),
                     map ? "an object of strings" : "a list", st))
         return false;
@@ -93,7 +93,7 @@ static bool message_check_value(const struct json_document *document, const Prot
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_STRING:
-        return message_json_is_json(field) || check_type(document, field, item, cJSON_IsString(item), "a string", st);
+        return message_field_is_json(field) || check_type(document, field, item, cJSON_IsString(item), "a string", st);
     case PROTOBUF_C_TYPE_BOOL:
         return check_type(document, field, item, cJSON_IsBool(item), "true or false", st);
     case PROTOBUF_C_TYPE_ENUM:

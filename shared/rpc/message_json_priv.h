@@ -2,14 +2,12 @@
 #ifndef RENGA_RPC_MESSAGE_JSON_PRIV_H
 #define RENGA_RPC_MESSAGE_JSON_PRIV_H
 
+#include "rpc/message_field.h"
 #include "rpc/message_json.h"
 
 #define MESSAGE_JSON_KEY_MAX 128 /* bytes */
 
 /* "output_json" is written as the value "output". */
-bool message_json_is_json(const ProtobufCFieldDescriptor *field);
 void message_json_key(const ProtobufCFieldDescriptor *field, char key[MESSAGE_JSON_KEY_MAX]);
-/* map<string, string> */
-bool message_json_is_map(const ProtobufCFieldDescriptor *field);
 
 #endif

@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include "renga/v1/log.pb-c.h"
+#include "rpc/message_field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,8 +134,7 @@ static bool row_check_member(const ProtobufCMessage *message, const ProtobufCFie
 static bool row_check_list(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, const char *at,
                            char what[ROW_WRONG_MAX])
 {
-    size_t count = *(const size_t *)((const char *)message + field->quantifier_offset);
-    size_t each = field->type == PROTOBUF_C_TYPE_ENUM ? sizeof(int) : sizeof(ProtobufCMessage *);
+    size_t count = *message_field_count(message, field), each = message_field_size(field);
     const char *list = *(const char *const *)at;
     for (size_t i = 0; i < count; i++)
         if (!row_check_member(message, field, list + i * each, what))
@@ -145,11 +145,10 @@ static bool row_check_list(const ProtobufCMessage *message, const ProtobufCField
 static bool row_check_field(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
                             char what[ROW_WRONG_MAX])
 {
-    const char *start = (const char *)message, *at = start + field->offset;
+    const char *at = (const char *)message + field->offset;
     if (field->type != PROTOBUF_C_TYPE_ENUM && field->type != PROTOBUF_C_TYPE_MESSAGE)
         return true;
-    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF &&
-        *(const uint32_t *)(start + field->quantifier_offset) != field->id)
+    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF && *message_field_chosen(message, field) != field->id)
         return true;
     if (field->label == PROTOBUF_C_LABEL_REPEATED)
         return row_check_list(message, field, at, what);
