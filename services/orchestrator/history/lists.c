@@ -25,6 +25,8 @@
 #define SCAN_BYTES   ((size_t)16 << 20)
 #define THREADS_MAX  10000 /* of a tenant that are looked through */
 
+#define SCAN_ROW_STORAGE 8192 /* bytes on the stack: room for a usual row of a run */
+
 #define NEW(arena, name, Name)                                                                                         \
     Renga__V1__##Name *name = xnonnull(arena_alloc(arena, sizeof *name));                                              \
     renga__v1__##name##__init(name)
@@ -154,27 +156,39 @@ static void runs_done(struct list *list)
     list->request->response = &list_runs_response->base;
 }
 
+/* Adds the run to the answer, without its long parts. */
+static void list_run(struct list *list, Renga__V1__Run *run)
+{
+    run->output_json = unconst("");
+    run->output_omitted = true;
+    run->n_failures = run->n_interrupts = 0;
+    list->found[list->count++] = xnonnull(message_copy(list->request->arena, &run->base));
+}
+
+/* A rare filter reads many rows for a page, and a row may have an output of megabytes: each row is read into memory of
+ * its own, and only the listed runs are copied into the request's. */
 static void runs_came(struct store_scan *scan)
 {
     struct list *list = (struct list *)scan;
     struct request *request = list->request;
     struct status st = scan->status;
     const Renga__V1__ListRunsRequest *message = (const void *)request->message;
+    char storage[SCAN_ROW_STORAGE];
+    struct arena arena;
+    arena_init(&arena, storage, sizeof storage, request->arena->limit);
     for (size_t i = 0; i < scan->count && st.code == OK && !list->token; i++) {
-        Renga__V1__RunRow *row = answer_read_row(request->arena, &scan->rows[i], &st);
+        arena_reset(&arena);
+        Renga__V1__RunRow *row = answer_read_row(&arena, &scan->rows[i], &st);
         if (!row && list_passes_over(list, &scan->rows[i], &st))
             continue;
         if (!row || !run_fits(message, row->run))
             continue;
-        if (list->count == list->page) {
+        if (list->count < list->page)
+            list_run(list, row->run);
+        else
             list->token = ((Renga__V1__Run *)list->found[list->count - 1])->run_id;
-            break;
-        }
-        row->run->output_json = unconst("");
-        row->run->output_omitted = true;
-        row->run->n_failures = row->run->n_interrupts = 0;
-        list->found[list->count++] = row->run;
     }
+    arena_fini(&arena);
     list_go_on(list, &st);
 }
 

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { check, CONSOLE, ESBUILD, expect, finish, run } from './checks.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'))
-writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/router_match', 'parts/layout', 'parts/answer', 'parts/scene']
+writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/run_list', 'base/router_match', 'parts/layout', 'parts/answer', 'parts/scene']
   .map(name => `export * from ${JSON.stringify(join(CONSOLE, 'src', name + '.js'))}`).join('\n'))
 run(ESBUILD, join(folder, 'entry.js'), '--bundle', '--format=esm', '--external:./vendor.js', '--outfile=' + join(folder, 'all.mjs'), '--log-level=error')
 copyFileSync(join(CONSOLE, 'vendor/vendor.js'), join(folder, 'vendor.js'))
 writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-const { blockParser, RunModel, changesOf, lanesOf, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst } = await import(join(folder, 'all.mjs'))
+const { blockParser, RunModel, changesOf, lanesOf, withTop, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst } = await import(join(folder, 'all.mjs'))
 globalThis.document ??= { visibilityState: 'hidden' }
 
 await check('events are read alike, wherever the stream is cut', async () => {
@@ -28,6 +28,13 @@ await check('events are read alike, wherever the stream is cut', async () => {
 
 await check('a query repeats lists, flattens objects, leaves out what is empty and escapes the rest', async () => {
   expect(query({ a: '', states: ['X', 'Y'], labels: { 'k&1': 'a b' }, n: 0 }) === 'states=X&states=Y&labels%5Bk%261%5D=a%20b&n=0', query({ a: '', states: ['X', 'Y'], labels: { 'k&1': 'a b' }, n: 0 }))
+})
+
+await check('the newest page of runs replaces the top of the list, and leaves no gap below it', async () => {
+  const ids = (...names) => names.map(runId => ({ runId }))
+  const told = (runs, page, more) => { const top = withTop(ids(...runs), ids(...page), more); return top.runs.map(run => run.runId).join('') + (top.anew ? ' anew' : '') }
+  for (const [runs, page, more, wanted] of [['', 'cb', true, 'cb anew'], ['cba', 'dc', true, 'dcba'], ['dba', 'cb', true, 'cba'], ['ba', 'fe', true, 'fe anew'], ['dcb', 'da', true, 'da anew'], ['dcba', 'ca', false, 'ca anew'], ['dcba', '', false, ' anew']])
+    expect(told([...runs], [...page], more) === wanted, `${runs} and ${page}: ${told([...runs], [...page], more)}`)
 })
 
 await check('paths are matched by segments, and broken escapes match nothing', async () => {

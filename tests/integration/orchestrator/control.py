@@ -222,6 +222,15 @@ def _():
     equal(len(api.ask("ListRuns", thread_id="listed", states=[number("RunState", "RUN_STATE_FAILED")]).runs), 0, "failed")
 
 
+@check("a list of runs needs memory for the runs in it alone, however long their outputs are")
+def _():
+    agent("verbose", {"state": {"text": {"type": "string"}}, "input": ["text"], "start": "x", "nodes": {"x": {"kind": "noop", "on": {"done": "end"}}}})
+    for _ in range(40):  # together more than the memory of a request
+        stands(api.start_run("verbose", {"text": "x" * 1000000}), "SUCCEEDED")
+    equal(len(api.ask("ListRuns", agent="verbose", page_size=100).runs), 40, "the runs listed")
+    equal(len(api.ask("ListRuns", labels={"colour": "red"}).runs), 0, "the runs that fit")
+
+
 @check("metrics tell runs by how they stopped, steps, attempts by code, and what the store does")
 def _():
     with urllib.request.urlopen(f"http://127.0.0.1:{api.http}/metrics", timeout=5) as answer:

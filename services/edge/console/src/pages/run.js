@@ -6,7 +6,7 @@ import { navigate, route, setFields } from '../base/router.js'
 import { RunModel } from '../base/run_model.js'
 import { link, onTouched, touch, watchRun } from '../base/shared_stream.js'
 import { t, word } from '../base/words.js'
-import { bare, Button, Card, Degradations, Dialog, ErrorNote, Facts, Loading, Note, Page, StateTag, StatusLine, Tabs, Time, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Degradations, Dialog, ErrorNote, Facts, Loading, Note, Page, StateTag, StatusLine, Tabs, Time, useLoad, workedUntil } from '../parts/basics.js'
 import { countsText, Graph, GraphTable } from '../parts/graph.js'
 import { Icon } from '../parts/icons.js'
 import { JsonView } from '../parts/json_view.js'
@@ -133,7 +133,7 @@ export function Run({ runId }) {
   const resume = act('resume', () => post(`/v1/runs/${seg(runId)}:resume`, { requestId: newId() }))
   const choose = key => setFields({ node: key === chosen ? '' : key })
   const usage = run.usage ?? {}
-  const until = Number(run.endedMs) || (bare(run.state) === 'WAITING' ? Number(run.updatedMs) : now)
+  const until = workedUntil(run, now)
   return html`<${Page} wide title=${run.labels?.title || run.runId} actions=${html`<${StateTag} state=${run.state} />
       ${atWork && html`<${Button} icon="stop" busy=${busy === 'cancel'} onClick=${cancel}>${t('run.cancel')}<//>`}
       ${resumable(run) && html`<${Button} kind="primary" icon="play" busy=${busy === 'resume'} onClick=${resume}>${t('run.resume')}<//>`}

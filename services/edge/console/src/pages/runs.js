@@ -3,14 +3,16 @@ import { get, newId, post, query, remove, seg } from '../base/api.js'
 import { compact, cost, count, duration, sorted } from '../base/format.js'
 import { html, useEffect, useMemo, useRef, useState } from '../base/html.js'
 import { route, setFields } from '../base/router.js'
+import { rowOf, withTop } from '../base/run_list.js'
 import { onTouched, touch } from '../base/shared_stream.js'
 import { t, word } from '../base/words.js'
-import { bare, Button, Card, Dialog, Empty, ErrorNote, Loading, Note, Page, StateTag, Time, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Dialog, Empty, ErrorNote, Loading, Note, Page, StateTag, Time, useLoad, workedUntil } from '../parts/basics.js'
 import { VirtualList } from '../parts/virtual.js'
 
 const STATES = ['RUNNING', 'QUEUED', 'WAITING', 'SUCCEEDED', 'FAILED', 'CANCELLED']
 const SPANS = { hour: 3600e3, day: 86400e3, week: 7 * 86400e3 }
 const PAGE = 200, REFRESH_MS = 4000, ROW = 58
+const REST = 10 // times as long as the last refresh took, until the next: a rare filter reads every run of the store
 
 function filterOf(fields) {
   const label = fields.get('label')?.match(/^([^=]+)=(.*)$/)
@@ -27,58 +29,57 @@ function useRuns(filter) {
   const key = query(filter)
   const [held, setHeld] = useState({ runs: [], busy: true, error: null, damaged: [] })
   const box = useRef(null)
-  const load = async (token, merge) => {
-    const own = box.current
+  const load = async token => {
+    const own = box.current, begun = performance.now()
     own.loading = true
     try {
       const page = await get('/v1/runs', { ...filter, pageSize: PAGE, pageToken: token })
       if (box.current !== own) return
-      const byId = new Map(own.runs.map(run => [run.runId, run]))
-      const fresh = page.runs.filter(run => !byId.has(run.runId))
-      for (const run of page.runs) byId.set(run.runId, run)
-      const kept = own.runs.map(run => byId.get(run.runId))
-      own.runs = merge === 'top' ? [...fresh, ...kept] : [...kept, ...fresh]
-      if (merge === 'top') { // a run that left the filter leaves the list
-        const there = new Set(page.runs.map(run => run.runId)), last = page.runs.at(-1)
-        const reach = page.nextPageToken && last ? own.runs.findIndex(run => run.runId === last.runId) : own.runs.length
-        own.runs = own.runs.filter((run, i) => i > reach || there.has(run.runId))
-      }
-      if (merge !== 'top' || !own.token) own.next = page.nextPageToken
-      if (token) own.token = token
+      const rows = page.runs.map(rowOf)
+      const top = token ? null : withTop(own.runs, rows, page.nextPageToken)
+      if (top) own.runs = top.runs
+      else own.runs.push(...rows)
+      if (token || top.anew) own.next = page.nextPageToken
       own.damaged = [...new Set([...own.damaged, ...page.damagedRunIds ?? []])]
-      setHeld({ runs: own.runs, busy: false, error: null, damaged: own.damaged, more: !!own.next })
+      setHeld({ runs: own.runs, busy: false, error: null, damaged: own.damaged })
     } catch (error) {
       if (box.current === own) setHeld(before => ({ ...before, busy: false, error }))
     } finally {
       own.loading = false
+      if (!token) own.refreshAfter = performance.now() + REST * (performance.now() - begun)
+      if (own.wanted && box.current === own) { // the end was reached during this load
+        own.wanted = false
+        more()
+      }
     }
   }
+  const more = () => {
+    const own = box.current
+    if (own.loading) own.wanted = true
+    else if (own.next) load(own.next)
+  }
   useEffect(() => {
-    box.current = { runs: [], next: '', token: '', damaged: [] }
+    box.current = { runs: [], next: '', damaged: [], refreshAfter: 0 }
     setHeld({ runs: [], busy: true, error: null, damaged: [] })
-    load('', 'top')
-    const refresh = () => document.visibilityState === 'visible' && !box.current.loading && load('', 'top')
-    const timer = setInterval(refresh, REFRESH_MS)
+    load('')
+    const refresh = () => document.visibilityState === 'visible' && !box.current.loading && load('')
+    const timer = setInterval(() => performance.now() > box.current.refreshAfter && refresh(), REFRESH_MS)
     const stop = onTouched(refresh)
     return () => {
       clearInterval(timer)
       stop()
     }
   }, [key])
-  const more = () => box.current.next && !box.current.loading && load(box.current.next)
-  return { ...held, more, again: () => load('', 'top') }
+  return { ...held, more, again: () => load('') }
 }
 
-const took = run => (Number(run.startedMs) ? duration((Number(run.endedMs) || Date.now()) - Number(run.startedMs)) : '–')
-
-export function RunRow({ run }) {
-  const usage = run.usage ?? {}
+function RunRow({ run }) {
   return html`<a class="run-row" href=${'/runs/' + seg(run.runId)}>
     <${StateTag} state=${run.state} />
-    <span class="run-what"><span class="run-title" dir="auto">${run.labels?.title || run.runId}</span><span class="faint">${run.agent}${bare(run.state) === 'FAILED' && run.reason ? ' · ' + run.reason : ''}</span></span>
-    <span class="run-when"><${Time} ms=${run.createdMs} /><span class="faint">${took(run)}</span></span>
-    <span class="run-figures"><span>${Number(usage.costMicros) ? cost(usage.costMicros) : t('runs.tokens', { count: compact(Number(usage.inputTokens ?? 0) + Number(usage.outputTokens ?? 0)) })}</span>
-      <span class="faint">${t('runs.steps', { n: Number(run.step), count: count(run.step) })}</span></span></a>`
+    <span class="run-what"><span class="run-title" dir="auto">${run.title || run.runId}</span><span class="faint">${run.agent}${bare(run.state) === 'FAILED' && run.reason ? ' · ' + run.reason : ''}</span></span>
+    <span class="run-when"><${Time} ms=${run.createdMs} /><span class="faint">${Number(run.startedMs) ? duration(workedUntil(run) - Number(run.startedMs)) : '–'}</span></span>
+    <span class="run-figures"><span>${run.costMicros ? cost(run.costMicros) : t('runs.tokens', { count: compact(run.tokens) })}</span>
+      <span class="faint">${bare(run.state) === 'RUNNING' ? '' : t('runs.steps', { n: Number(run.step), count: count(run.step) })}</span></span></a>`
 }
 
 const ACTIONS = {

@@ -57,6 +57,8 @@ const stateLook = {
   FAILED: ['cross', 'bad'], CANCELLED: ['stop', 'quiet'],
 }
 export const bare = state => String(state ?? '').replace(/^RUN_STATE_/, '')
+// The end of a run's work, for all pages alike: a run that waits does not work.
+export const workedUntil = (run, now = Date.now()) => Number(run.endedMs) || (bare(run.state) === 'WAITING' ? Number(run.updatedMs) : now)
 export function StateTag({ state }) {
   const [icon, kind] = stateLook[bare(state)] ?? ['dots', 'quiet']
   return html`<span class=${'tag ' + kind}><${Icon} name=${icon} size="14" />${word('run_state', state)}</span>`
