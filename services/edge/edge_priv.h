@@ -2,7 +2,7 @@
  *
  *      head ---> access.c: key, session, origin ---> body ---> handle.c ---> call.c: unary ---> errors.c or reply.c
  *                                                                  |---> stream.c, multiplex.c: streams
- *                                                                  '---> session.c, assets.c, openapi/: its own
+ *                                                                  '---> session.c, assets.c, openapi_answer.c: own
  *
  * Each loop has an instance, all on one port; all share `commons`. */
 #ifndef RENGA_EDGE_PRIV_H
@@ -117,6 +117,11 @@ struct edge_call *edge_call_create(struct edge *edge, struct http_request *reque
 /* The closure has run its last time. */
 void edge_call_ended(struct edge_call *call);
 void edge_check_drained(struct edge *edge);
+
+/* ---- openapi_answer.c -------------------------------------------------------------------------------------------- */
+
+/* Answers GET /openapi.json, from the document of openapi/openapi.h. */
+void openapi_handle(struct edge *edge, struct http_request *request);
 
 /* ---- deadline.c -------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include "commons.h"
 #include "errors.h"
 #include "multiplex.h"
-#include "openapi/openapi.h"
 #include "origin.h"
 #include "session.h"
 

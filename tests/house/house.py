@@ -171,8 +171,21 @@ check(f"at most {SHARED_SHARE_MAX:.0%} of the functions have a name that stands 
       if measured["shared_share"] > SHARED_SHARE_MAX else [])
 check(f"at most {INDEFINITE_MAX} of 1,000 words of comments are indefinite (what, whoever, nothing, ...)",
       [f"{measured['indefinite_rate']:.1f}"] if measured["indefinite_rate"] > INDEFINITE_MAX else [])
-check("the rooms of shared/ include each other in no circle",
-      [", ".join(circle) for circle in measured["circles"] if any(room.startswith("shared/") for room in circle)])
+
+# The services in which rooms still include each other in a circle. A service whose circle is gone leaves this list.
+CIRCLES_LEFT = {"services/llm_gateway", "services/orchestrator", "services/tool_runner"}
+
+
+def in_service(circle, service):
+    return all((room + "/").startswith(service + "/") for room in circle)
+
+
+check("no rooms include each other in a circle, but for those of the services that are named here",
+      [", ".join(circle) for circle in measured["circles"]
+       if not any(in_service(circle, service) for service in CIRCLES_LEFT)])
+check("each of these services still has a circle",
+      [f"{service} has none" for service in sorted(CIRCLES_LEFT)
+       if not any(in_service(circle, service) for circle in measured["circles"])])
 
 formatted = subprocess.run(["clang-format", "--dry-run", "--Werror", *sources], cwd=ROOT, capture_output=True, text=True)
 check("every C file is formatted as .clang-format says",

@@ -1,16 +1,10 @@
-/* The OpenAPI document of the edge (README.md). */
+/* The OpenAPI document of the edge as the build made it, for openapi_answer.c (README.md). */
 #ifndef RENGA_EDGE_OPENAPI_H
 #define RENGA_EDGE_OPENAPI_H
 
 #include <stddef.h>
 
-struct edge;
-struct http_request;
-
-/* Answers GET /openapi.json. */
-void openapi_handle(struct edge *edge, struct http_request *request);
-
-/* As the build made it, compressed by gzip. */
+/* Compressed by gzip. */
 extern const unsigned char edge_openapi_gzip[];
 extern const size_t edge_openapi_gzip_size;
 extern const size_t edge_openapi_size; /* bytes when unpacked */

@@ -1,6 +1,7 @@
 /* GET /openapi.json. The program holds the document packed; a client that does not take gzip gets it unpacked. */
-#include "assets.h"
 #include "edge_priv.h"
+
+#include "assets.h"
 #include "errors.h"
 #include "gzip.h"
 #include "openapi/openapi.h"
