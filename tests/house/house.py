@@ -122,6 +122,25 @@ check("each of these exceptions is still needed",
       [f"{own} includes no {other}" for own in UPWARD for other in UPWARD[own] if (own, other) not in upward_found])
 
 
+# The state machines of the orchestrator: the file of each alone assigns the state; all others call its move function.
+# Each with its variables, its field and its constants ("": the contract's, which messages have, too).
+MACHINES = {
+    "thread/activation_state.c": ("activation|inner|to", "state", "ACTIVATION_"),
+    "thread/branch_state.c": (r"branch|branches\[[^;]*\]", "state", "BRANCH_"),
+    "thread/run_state.c": ("run", "state", ""),
+}
+
+
+def assignments(names, field, constants):
+    by_constant = rf"|(?:->|\.){field} = (?:[^;=]*[?:] )?{constants}[A-Z]" if constants else ""
+    return re.compile(rf"(?:\b|->)(?:{names})(?:->|\.){field} = (?!=){by_constant}")
+
+
+check("a state of a machine of the orchestrator is assigned in the machine's file alone",
+      [f"{path}: {found.group()}" for home, machine in MACHINES.items() for path in product
+       if room_of(path) and not path.endswith(home) for found in assignments(*machine).finditer(read(path))])
+
+
 def neighbours(path, name):
     own = path.split("/")[1]
     header = name.split("/")[-1]

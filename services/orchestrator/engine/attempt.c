@@ -266,7 +266,7 @@ void task_begin(struct activation *activation)
     const struct shard *shard = attempt->thread->shard;
     runner_metrics_task_began(shard->runner->options.runner_metrics, shard->loop);
     activation->attempt = attempt;
-    activation->state = ACTIVATION_AT_WORK;
+    activation_move(activation, ACTIVATION_AT_WORK);
     activation->attempts++;
     activation->tries++;
     activation->cached = false;

@@ -62,7 +62,7 @@ static void attempt_end_rested(struct timer *timer)
 
 static void attempt_end_rest(struct activation *activation, int64_t ms)
 {
-    activation->state = ACTIVATION_RESTS;
+    activation_move(activation, ACTIVATION_RESTS);
     activation->rest = (struct timer){.expired = attempt_end_rested};
     loop_arm_after(activation->frame->thread->shard->loop, &activation->rest, ms);
 }
@@ -96,7 +96,7 @@ static void activation_failed(struct activation *activation, const struct status
     bool again =
         !final && !run->stopping && activation->node->retry.codes >> st->code & 1 && activation_may_retry(activation);
     if (!again) {
-        activation->state = ACTIVATION_FAILED;
+        activation_move(activation, ACTIVATION_FAILED);
         activation_finished(activation);
         run_pump(run);
         return;
@@ -232,11 +232,10 @@ void attempt_finished(struct attempt *attempt, const Response *response)
     }
     apply_spent(run, activation->response);
     activation_requests_answered(activation);
-    activation->state = ACTIVATION_FINISHED;
-    if (activation->response->n_interrupts) {
+    bool asks = activation->response->n_interrupts > 0;
+    if (asks)
         interrupts_add(activation, activation->response, wall_ms());
-        activation->state = ACTIVATION_WAITING;
-    }
+    activation_move(activation, asks ? ACTIVATION_WAITING : ACTIVATION_FINISHED);
     activation_finished(activation);
     run_pump(run);
 }

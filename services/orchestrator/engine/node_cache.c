@@ -112,7 +112,7 @@ static void node_cache_go_on(struct activation *activation, bool found)
         activation->cached = true;
         activation->duration_ms = 0;
         activation->conflict = false;
-        activation->state = ACTIVATION_FINISHED;
+        activation_move(activation, ACTIVATION_FINISHED);
         activation_finished(activation);
     } else if (run->stopping) {
         activation_stop(activation);
@@ -154,7 +154,7 @@ bool cache_ask(struct activation *activation)
     lookup->thread = thread;
     thread->holds++;
     run->working++;
-    activation->state = ACTIVATION_AT_WORK;
+    activation_move(activation, ACTIVATION_AT_WORK);
     node_cache_write_place(place, hash);
     key_named(&from, KEY_CACHED, thread->tenant, place);
     to = from;

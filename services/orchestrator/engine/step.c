@@ -61,7 +61,7 @@ void frame_await(struct frame *frame)
 static void push_ready(struct activation *activation)
 {
     struct run *run = frame_run(activation->frame);
-    activation->state = ACTIVATION_READY;
+    activation_move(activation, ACTIVATION_READY);
     if (activation->queued)
         return;
     activation->queued = true;
@@ -98,7 +98,7 @@ static void activation_fail(struct activation *activation, const struct status *
     activation->attempts++;
     activation->code = (int)st->code;
     activation->message = xnonnull(arena_strdup(activation->frame->arena, st->text));
-    activation->state = ACTIVATION_FAILED;
+    activation_move(activation, ACTIVATION_FAILED);
     trace_node_failed(activation);
     activation_finished(activation);
 }
@@ -106,7 +106,7 @@ static void activation_fail(struct activation *activation, const struct status *
 static void begin_inner(struct activation *activation)
 {
     struct status st = {0};
-    activation->state = ACTIVATION_AT_WORK;
+    activation_move(activation, ACTIVATION_AT_WORK);
     activation->began_ns = activation->began_ns ? activation->began_ns : clock_now_ns();
     if (!branches_prepare(activation, &st)) {
         activation_fail(activation, &st);
@@ -336,7 +336,7 @@ void activation_stop(struct activation *activation)
         bool inner = activation->branches != NULL;
         task_drop(activation);
         cache_drop(activation);
-        activation->state = ACTIVATION_PENDING;
+        activation_move(activation, ACTIVATION_PENDING);
         activation->frame->busy--;
         for (size_t i = 0; inner && i < activation->branch_count; i++)
             if (activation->branches[i].state == BRANCH_OPEN)
@@ -417,8 +417,9 @@ void branches_evaluate(struct activation *activation)
             activation_fail(activation, &st);
             return;
         }
+        activation_move(activation, ACTIVATION_FINISHED);
     } else {
-        activation->state = failed ? ACTIVATION_FAILED : waits ? ACTIVATION_WAITING : ACTIVATION_PENDING;
+        activation_move(activation, failed ? ACTIVATION_FAILED : waits ? ACTIVATION_WAITING : ACTIVATION_PENDING);
         activation->code = failed ? ABORTED : 0;
         activation->message = failed ? branch_failure(activation) : "";
     }
@@ -441,7 +442,7 @@ void frame_stopped(struct frame *frame)
         record_opened(frame); /* its permission to go on counts once, also if the log is read again before that */
     struct activation *activation = frame->parent;
     if (activation->branches[frame->item].state == BRANCH_OPEN) {
-        activation->branches[frame->item].state = BRANCH_STOPPED;
+        branch_move(&activation->branches[frame->item], BRANCH_STOPPED);
         activation->settled++;
     }
     branches_evaluate(activation);

@@ -53,13 +53,13 @@ bool activation_read_write(struct activation *activation, struct status *st)
     return activation->written;
 }
 
-/* In dataflow a node may be activated twice, each time by another step. */
+/* In dataflow a node may be activated twice, each time by another step. NULL: there is none, or it has a result. */
 static struct activation *activation_of_result(const struct frame *frame, const Renga__V1__TaskResult *result)
 {
     struct activation *first = NULL, *other = NULL;
     int64_t step = result->due_step ? result->due_step : frame->step + 1;
     for (struct activation *activation = frame->activations; activation; activation = activation->next) {
-        if (activation->node->index != result->node || activation->state == ACTIVATION_FINISHED)
+        if (activation->node->index != result->node || activation->state != ACTIVATION_PENDING)
             continue;
         if (activation->branch != result->branch) {
             other = !other && node_holds_graph(activation->node) ? activation : other; /* as frame_at has it */
@@ -76,13 +76,13 @@ static bool apply_task(struct frame *frame, const Renga__V1__TaskResult *result,
 {
     struct activation *activation = activation_of_result(frame, result);
     if (!activation)
-        return fail(st, DATA_LOSS, "thread '%s': a record has a result of node %u of '%s', which was not activated",
+        return fail(st, DATA_LOSS, "thread '%s': a record has a result of node %u of '%s', which does not wait for one",
                     frame->thread->id, result->node, frame->graph->name);
     activation->attempts = result->attempts_before + 1;
     activation->begun_in_log = false;
     activation->recorded = true;
     if (result->failed) {
-        activation->state = ACTIVATION_FAILED;
+        activation_move(activation, ACTIVATION_FAILED);
         activation->code = result->failed->status_code;
         activation->message = xnonnull(arena_strdup(frame->arena, result->failed->message));
         activation->reason = xnonnull(arena_strdup(frame->arena, result->failed->reason));
@@ -97,12 +97,12 @@ static bool apply_task(struct frame *frame, const Renga__V1__TaskResult *result,
     if (!result->inner && !response_check(activation, response, st))
         return false;
     if (response->n_interrupts) {
-        activation->state = ACTIVATION_WAITING;
+        activation_move(activation, ACTIVATION_WAITING);
         apply_spent(frame_run(frame), response);
         return interrupts_add(activation, response, now_ms);
     }
     activation->response = response;
-    activation->state = ACTIVATION_FINISHED;
+    activation_move(activation, ACTIVATION_FINISHED);
     if (!node_holds_graph(activation->node))
         apply_spent(frame_run(frame), response);
     return result->inner ? branches_gather(activation, st) : true;
@@ -291,7 +291,7 @@ static void apply_resume_activation(struct activation *activation, bool recovere
     for (size_t i = 0; i < activation->branch_count; i++) {
         struct branch *branch = &activation->branches[i];
         if (branch->state == BRANCH_STOPPED) {
-            branch->state = BRANCH_OPEN;
+            branch_move(branch, BRANCH_OPEN);
             activation->settled--;
         }
         if (branch->state == BRANCH_OPEN)
@@ -300,7 +300,7 @@ static void apply_resume_activation(struct activation *activation, bool recovere
     if (activation->state == ACTIVATION_FINISHED ||
         (activation->state == ACTIVATION_WAITING && !activation->branches && interrupts_open_count(activation)))
         return;
-    activation->state = ACTIVATION_PENDING;
+    activation_move(activation, ACTIVATION_PENDING);
     activation->recorded = false;
     activation->conflict = false;
 }
@@ -337,7 +337,9 @@ static bool apply_goes_on(struct thread *thread, const Renga__V1__RunGoesOn *goe
     struct run *run = thread->run;
     if (!run || !thread->root)
         return fail(st, DATA_LOSS, "thread '%s': a run goes on that had not begun", thread->id);
-    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    if (!run_check_move(run, RENGA__V1__RUN_STATE__RUN_STATE_RUNNING, st))
+        return false;
+    run_move(run, RENGA__V1__RUN_STATE__RUN_STATE_RUNNING);
     run->reason = RENGA__V1__STOP_REASON__STOP_REASON_UNSPECIFIED;
     run->text = "";
     run->status_code = 0;
@@ -416,6 +418,8 @@ bool apply_parts(struct thread *thread, const Record *record, uint64_t number, s
     if (record->step && !apply_recorded_step(thread, record, number, st))
         return false;
     if (record->changed && run) {
+        if (!run_check_move(run, record->changed->state, st))
+            return false;
         apply_changed(run, record->changed, record->time_ms);
         if (run != thread->run && run->ended_ms)
             thread_unqueue(thread, run);

@@ -30,6 +30,7 @@ bool apply_parts(struct thread *thread, const Record *record, uint64_t number, s
 bool apply_step(struct frame *frame, struct activation *only, struct status *st);
 bool activation_read_write(struct activation *activation, struct status *st);
 void apply_resumed(struct frame *frame, bool recovered);
+/* All of a change but the state. */
 void apply_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 void apply_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms);
 /* apply_attempts.c: numbers of attempts. */

@@ -31,7 +31,7 @@ static void drop_finished(struct frame *frame)
                 drop_finished(activation->branches[i].frame);
         if (activation->state != ACTIVATION_FINISHED)
             continue;
-        activation->state = ACTIVATION_PENDING;
+        activation_move(activation, ACTIVATION_PENDING);
         activation->recorded = activation->written = activation->fresh = false;
     }
     frame->fresh = frame->last_fresh = NULL;
@@ -39,7 +39,6 @@ static void drop_finished(struct frame *frame)
 
 void apply_changed_fields(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
 {
-    run->state = changed->state;
     run->reason = changed->stop_reason;
     run->text = xnonnull(arena_strdup(&run->arena, changed->stop_text));
     run->status_code = changed->status_code;
@@ -55,6 +54,7 @@ void apply_changed_fields(struct run *run, const Renga__V1__RunChanged *changed,
 
 void apply_changed(struct run *run, const Renga__V1__RunChanged *changed, int64_t now_ms)
 {
+    run_move(run, changed->state);
     apply_changed_fields(run, changed, now_ms);
     bool conflict = changed->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_STATE_CONFLICT;
     if (conflict && changed->status_code == ABORTED && run->thread->root && run == run->thread->run)
@@ -85,7 +85,7 @@ struct run *apply_begun(struct thread *thread, const Renga__V1__RunBegun *begun,
     run->begun = copy_begun(&run->arena, begun);
     run->request = run->begun->request;
     text_cut_copy(run->id, sizeof run->id, begun->run_id);
-    run->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+    run_move(run, RENGA__V1__RUN_STATE__RUN_STATE_QUEUED);
     run->text = run->owner = run->cause = "";
     renga__v1__usage__init(&run->usage);
     run->created_ms = run->updated_ms = now_ms;
@@ -251,7 +251,7 @@ bool apply_went_to_work(struct run *run, struct thread *from, bool keeps_activat
     if (!keeps_activations || fresh)
         frame_start(thread->root);
     thread->root->phase = thread->root->activations ? FRAME_TO_BEGIN : FRAME_ENDED;
-    run->state = RENGA__V1__RUN_STATE__RUN_STATE_RUNNING;
+    run_move(run, RENGA__V1__RUN_STATE__RUN_STATE_RUNNING);
     run->started_ms = run->updated_ms = now_ms;
     thread->head = run->checkpoint = number;
     return true;

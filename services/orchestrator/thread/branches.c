@@ -258,7 +258,7 @@ struct frame *branch_open(struct activation *activation, size_t item, struct sta
     }
     if (branch->state == BRANCH_UNOPENED)
         activation->opened++;
-    branch->state = BRANCH_OPEN;
+    branch_move(branch, BRANCH_OPEN);
     branch->frame = frame;
     return frame;
 }
@@ -288,7 +288,7 @@ void branch_ended(struct frame *frame)
         activation->jump = frame->jump;
     else
         store_output(branch, activation, frame);
-    branch->state = BRANCH_ENDED;
+    branch_move(branch, BRANCH_ENDED);
     activation->settled++;
     frame_destroy(&branch->frame);
 }
@@ -329,7 +329,6 @@ bool branches_gather(struct activation *activation, struct status *st)
     response->n_degradations = 0;
     buffer_fini(&out);
     activation->response = response;
-    activation->state = ACTIVATION_FINISHED;
     activation->written = false;
     return good ||
            fail(st, RESOURCE_EXHAUSTED, "node '%s' gives more than %zu bytes", activation->node->name, ITEMS_MAX);

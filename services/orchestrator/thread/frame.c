@@ -74,6 +74,11 @@ struct frame *frame_at(struct thread *thread, const uint32_t *place, size_t coun
             return NULL;
         }
         struct branch *branch = &activation->branches[place[i + 2]];
+        if (!branch->frame && !branch_may_move(branch, BRANCH_OPEN)) {
+            fail(st, DATA_LOSS, "thread '%s': a record is about branch %u of '%s', which has ended", thread->id,
+                 place[i + 2], activation->node->name);
+            return NULL;
+        }
         frame = branch->frame ? branch->frame : branch_open(activation, place[i + 2], st);
     }
     frame_logged(frame);

@@ -10,6 +10,8 @@
 #ifndef RENGA_ORCHESTRATOR_FRAME_H
 #define RENGA_ORCHESTRATOR_FRAME_H
 
+#include "activation_state.h"
+#include "branch_state.h"
 #include "state/state.h"
 
 #include "base/trace.h"
@@ -43,17 +45,6 @@ struct thread;
 
 typedef Renga__V1__RunNodeResponse Response; /* generated from a proto */
 
-enum activation_state {
-    ACTIVATION_PENDING, /* not begun, or to be begun again */
-    ACTIVATION_READY,   /* in the queue of the run */
-    ACTIVATION_AT_WORK,
-    ACTIVATION_RESTS, /* between two attempts */
-    ACTIVATION_FINISHED,
-    ACTIVATION_FAILED,
-    ACTIVATION_WAITING,
-};
-
-enum branch_state { BRANCH_UNOPENED, BRANCH_OPEN, BRANCH_STOPPED, BRANCH_ENDED };
 struct branch {
     enum branch_state state;
     struct frame *frame;

@@ -4,6 +4,7 @@
 #define RENGA_ORCHESTRATOR_RUN_H
 
 #include "log/ids.h"
+#include "run_state.h"
 
 #include "base/arena.h"
 #include "base/status.h"

@@ -237,11 +237,13 @@ static bool read_frame(struct frame *frame, const Renga__V1__FrameSnapshot *mess
     return read_joins(frame, message) || snapshot_unreadable(frame->thread, st);
 }
 
-static void snapshot_read_run(struct thread *thread, const Renga__V1__RunSnapshot *message)
+static bool snapshot_read_run(struct thread *thread, const Renga__V1__RunSnapshot *message, bool waits)
 {
     const Renga__V1__Run *from = message->run;
     struct run *run = apply_begun(thread, message->begun, message->number, message->first_record, from->created_ms);
     Renga__V1__RunChanged changed = RENGA__V1__RUN_CHANGED__INIT;
+    if (!run_take_state(run, from->state, waits))
+        return false;
     changed.state = from->state;
     changed.stop_reason = from->stop_reason;
     changed.stop_text = from->stop_text;
@@ -271,6 +273,7 @@ static void snapshot_read_run(struct thread *thread, const Renga__V1__RunSnapsho
     run->ended_ms = from->ended_ms;
     run->worked_ms = message->worked_ms;
     run->resumed = message->resumed ? message_copy(&run->arena, &message->resumed->base) : NULL;
+    return true;
 }
 
 static bool read_memory(struct thread *thread, const Renga__V1__MemorySnapshot *message, struct status *st)
@@ -307,7 +310,8 @@ bool snapshot_read(struct thread *thread, const Renga__V1__ThreadSnapshot *messa
         thread->root = frame_create(thread, agent->graph, NULL, 0);
     }
     for (size_t i = 0; i < message->n_runs; i++)
-        snapshot_read_run(thread, message->runs[i]);
+        if (!snapshot_read_run(thread, message->runs[i], i || !message->has_run))
+            return snapshot_unreadable(thread, st);
     if (message->has_run && thread->queue) {
         thread->run = thread->queue;
         thread->queue = thread->run->next;

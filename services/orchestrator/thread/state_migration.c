@@ -106,13 +106,13 @@ static void move_branch(struct state_migration *migration, struct activation *to
     const struct branch *old = &from->branches[item];
     struct branch *branch = &to->branches[item];
     if (old->state == BRANCH_ENDED) {
-        branch->state = BRANCH_ENDED;
+        branch_move(branch, BRANCH_ENDED);
         branch->output_size = old->output_size;
         branch->output = old->output ? xnonnull(strndup(old->output, old->output_size)) : NULL;
         to->opened++;
         to->settled++;
     } else if (old->frame && old->frame->in_log) {
-        branch->state = BRANCH_OPEN;
+        branch_move(branch, BRANCH_OPEN);
         branch->frame = frame_create(migration->thread, branch_graph(to->node), to, (uint32_t)item);
         to->opened++;
         move_frame(migration, branch->frame, old->frame);
@@ -211,7 +211,7 @@ static void move_activation(struct state_migration *migration, struct frame *fra
     to->sent = from->sent;
     to->input = from->input ? xnonnull(arena_strdup(arena, from->input)) : NULL;
     to->step = from->step;
-    to->state = from->state;
+    activation_move(to, from->state);
     to->recorded = from->recorded;
     to->released = from->released;
     to->pauses_before = from->pauses_before;

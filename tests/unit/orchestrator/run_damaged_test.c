@@ -206,6 +206,48 @@ static void nor_do_they_where_all_records_are_read(void **state)
     damage_messages(1000);
 }
 
+/* Runs are queued once, when they are made. */
+static size_t queue_again(size_t row, struct heard *heard)
+{
+    struct arena arena;
+    struct status st = {0};
+    arena_init(&arena, NULL, 0, (size_t)64 << 20);
+    Renga__V1__LogRecord *record = row_read(&arena, type_of_row(row), &rows[row], &st);
+    bool changes = record && record->changed;
+    if (changes) {
+        record->changed->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+        size_t size = renga__v1__log_record__get_packed_size(record);
+        uint8_t *bytes = malloc(size + 1);
+        renga__v1__log_record__pack(record, bytes);
+        write_rows(row, (struct store_bytes){bytes, size});
+        stage_run(&stage);
+        stage_settle(&stage, 0);
+        ask_one(GET_STATE, "t", damaged_run, heard);
+        stage_end(&stage);
+        free(bytes);
+    }
+    arena_fini(&arena);
+    return changes;
+}
+
+static void a_record_that_moves_a_run_where_it_cannot_go_is_a_loss(void **state)
+{
+    static struct heard heard;
+    size_t changed = 0;
+    damaged_set_stage(1000);
+    damaged_learn_rows();
+    for (size_t row = 0; row < row_count; row++) {
+        if (damaged_row_is_of(row, "u", other_run) || kind_of_row(row) != 'L' || !queue_again(row, &heard))
+            continue;
+        assert_int_equal(heard.code, DATA_LOSS);
+        assert_contains(heard.error, "moves run");
+        changed++;
+    }
+    assert_true(changed >= 3);
+    write_rows(row_count, (struct store_bytes){"", 0});
+    clear_stage();
+}
+
 /* ---- older releases ---------------------------------------------------------------------------------------------- */
 
 static void rows_without_checksums_are_read(void **state)
@@ -244,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_row_whose_value_is_gone_costs_no_other),
         cmocka_unit_test(messages_that_make_no_sense_end_nothing),
         cmocka_unit_test(nor_do_they_where_all_records_are_read),
+        cmocka_unit_test(a_record_that_moves_a_run_where_it_cannot_go_is_a_loss),
         cmocka_unit_test(rows_without_checksums_are_read),
     };
     return run_on_each_store(tests, sizeof tests / sizeof *tests);
