@@ -311,19 +311,18 @@ static bool may_call(const Renga__V1__ChatRequest *request, const struct offer *
     return offer->asks || offer->score >= UNASKED_LEAST || is_demanded(request);
 }
 
-bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure)
+/* The calls for one part of the question. False: see `failure`. */
+static bool call_tools_for(const struct extract *extract, struct text query, size_t most, struct answer *answer,
+                           struct failure *failure)
 {
     const Renga__V1__ChatRequest *request = extract->request;
     struct offer *offers = arena_zalloc(extract->arena, request->n_tools * sizeof *offers);
-    struct text query = query_of(extract);
-    bool one = request->maybe_parallel_tool_calls_case && !request->parallel_tool_calls;
-    size_t called = 0, most = one ? 1 : CALLS_MAX;
     double best = 0;
     if (!offers)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the answer takes more memory than a call may have");
     for (size_t i = 0; i < request->n_tools; i++)
         call_tools_look_at(extract, request->tools[i], query, &offers[i]);
-    while (called < most) {
+    for (size_t called = 0; called < most; called++) {
         struct offer *next = NULL;
         for (size_t i = 0; i < request->n_tools; i++)
             if (may_call(request, &offers[i]) && (!next || offers[i].score > next->score))
@@ -331,14 +330,27 @@ bool extract_call_tools(const struct extract *extract, struct answer *answer, st
         if (!next || next->score < best * NEAR_BEST)
             break;
         best = called ? best : next->score;
-        size_t index = called++;
         char id[24];
-        snprintf(id, sizeof id, "call_%zu", index + 1);
+        snprintf(id, sizeof id, "call_%d", answer->call_count + 1);
         const struct answer_call_piece piece = {
-            .index = (int64_t)index, .id = id, .name = next->tool->name, .arguments = next->arguments};
+            .index = (int64_t)answer->call_count, .id = id, .name = next->tool->name, .arguments = next->arguments};
         if (!answer_call_tool(answer, &piece, failure))
             return false;
         next->arguments = NULL;
     }
-    return called > 0;
+    return true;
+}
+
+bool extract_call_tools(const struct extract *extract, struct answer *answer, struct failure *failure)
+{
+    const Renga__V1__ChatRequest *request = extract->request;
+    bool one = request->maybe_parallel_tool_calls_case && !request->parallel_tool_calls;
+    struct text parts[EXTRACT_PARTS_MAX] = {query_of(extract)};
+    size_t count = 1;
+    if (!one && !extract->advice.length)
+        count = extract_split(extract->arena, extract->asked, extract->japanese, EXTRACT_PARTS_MAX, parts);
+    for (size_t i = 0; i < count; i++)
+        if (!call_tools_for(extract, parts[i], one ? 1 : CALLS_MAX, answer, failure))
+            return false;
+    return answer->call_count > 0;
 }

@@ -93,19 +93,64 @@ size_t extract_pick(const struct extract *extract, const struct evidence *eviden
     return selection_cut(evidence, extract->asked.bytes, extract->asked.length, selection, &terms, picked);
 }
 
-static bool reply_from_evidence(const struct extract *extract, struct buffer *out, struct finding *finding)
+/* The answer to one question; no text if it is not found. False: no memory. */
+static bool reply_to_one(const struct extract *extract, const struct evidence *evidence, struct buffer *out,
+                         struct finding *finding)
 {
     struct picked picked[PICKED_MAX];
     struct selection *selection = arena_alloc(extract->arena, sizeof *selection);
-    struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
-    if (!evidence || !selection || !selection_rank(evidence, extract->asked.bytes, extract->asked.length, selection))
+    if (!selection || !selection_rank(evidence, extract->asked.bytes, extract->asked.length, selection))
         return false;
     finding->confidence = extract_confidence(extract, selection);
     finding->found = finding->confidence >= EXTRACT_ENOUGH;
+    if (finding->found)
+        say_sentences(extract, picked, extract_pick(extract, evidence, selection, picked), out);
+    return true;
+}
+
+/* The answers to the parts of a question, each on lines of its own. A comparison needs all of its parts. The scores of
+ * the searches belong to no part, so that the words alone decide. */
+static bool reply_to_parts(const struct extract *extract, const struct evidence *evidence, const struct text *parts,
+                           size_t count, struct buffer *out, struct finding *finding)
+{
+    struct asked asked;
+    struct buffer all, said;
+    size_t answered = 0;
+    bool good = true;
+    struct extract *part = arena_copy(extract->arena, extract, sizeof *part);
+    if (!part)
+        return false;
+    part->found = (struct found){0};
+    buffer_init(&all, out->limit);
+    for (size_t i = 0; good && i < count; i++) {
+        struct finding one = {0};
+        part->asked = parts[i];
+        buffer_init(&said, out->limit);
+        good = reply_to_one(part, evidence, &said, &one);
+        if (one.found)
+            buffer_printf(&all, "%s%s", answered ? "\n\n" : "", buffer_text(&said));
+        answered += one.found;
+        finding->confidence = one.confidence > finding->confidence ? one.confidence : finding->confidence;
+        buffer_fini(&said);
+    }
+    bool compares = asked_read(extract->asked.bytes, extract->asked.length, &asked) && asked.type == ASKED_COMPARISON;
+    finding->found = answered == count || (answered && !compares);
+    if (finding->found)
+        buffer_print(out, buffer_text(&all));
+    buffer_fini(&all);
+    return good;
+}
+
+static bool reply_from_evidence(const struct extract *extract, struct buffer *out, struct finding *finding)
+{
+    struct text parts[EXTRACT_PARTS_MAX];
+    struct evidence *evidence = evidence_create(extract->arena, extract->passages, extract->passage_count);
+    size_t count = extract_split(extract->arena, extract->asked, extract->japanese, EXTRACT_PARTS_MAX, parts);
+    if (!evidence || !(count > 1 ? reply_to_parts(extract, evidence, parts, count, out, finding)
+                                 : reply_to_one(extract, evidence, out, finding)))
+        return false;
     if (!finding->found)
         extract_say_nothing(extract, out, finding);
-    else
-        say_sentences(extract, picked, extract_pick(extract, evidence, selection, picked), out);
     return true;
 }
 

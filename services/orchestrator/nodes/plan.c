@@ -21,6 +21,7 @@ enum {
     PLAN_FEEDBACK,
     PLAN_SOURCES,
     PLAN_BY,
+    PLAN_EXTRACTIVE,
     PLAN_PROMPTING
 };
 
@@ -58,9 +59,14 @@ static const struct node_parameter parameters[] = {
     [PLAN_BY] = {.name = "planned_by",
                  .type = PARAMETER_FIELD,
                  .help = "The model that planned, a string; empty: no model did."},
+    [PLAN_EXTRACTIVE] = {.name = "extractive",
+                         .type = PARAMETER_BOOLEAN,
+                         .help = "True: the gateway's extractive provider plans, whatever model the run has. The plan "
+                                 "is empty if the gateway has no route to it. The document tells the degradation."},
     PROMPTING_ROWS(PLAN_PROMPTING),
     {.name = NULL},
 };
+#define PLAN_EMBEDDED "extractive" /* the route of the provider that is no model */
 static const char *const outcomes[] = {"planned", "empty", NULL};
 
 struct plan {
@@ -218,18 +224,24 @@ static void plan_planned(const Renga__V1__PlanResponse *answer, void *data)
     struct task *task = plan->base.task;
     struct status ignored = {0};
     struct update update;
-    if (!answer) {
+    bool extractive = node_argument(task_node(task), PLAN_EXTRACTIVE)->flag;
+    bool has_no_route = !answer && extractive && plan->base.call.status.code == NOT_FOUND;
+    if (!answer && !has_no_route) {
         service_call_failed(&plan->base);
         return;
     }
     update_begin(&update);
+    if (has_no_route) {
+        update_finish(&update, task, outcomes[1]);
+        return;
+    }
     bool any = plan_style_of(task_node(task), &ignored)
                    ->write(&update.out, node_argument(task_node(task), PLAN_INTO)->field, answer);
     if (update_field(task, PLAN_BY))
         json_write_string(&update.out, update_field(task, PLAN_BY), answer->model);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;
-    update.response.n_degradations = answer->n_degradations;
+    update.response.n_degradations = extractive ? 0 : answer->n_degradations;
     update_finish(&update, task, outcomes[any ? 0 : 1]);
 }
 
@@ -240,6 +252,8 @@ static bool plan_write_request(struct plan *plan, struct status *st)
     if (!style || !style->ask(plan, st))
         return false;
     service_call_prompt(&plan->base, PLAN_PROMPTING);
+    if (node_argument(task_node(plan->base.task), PLAN_EXTRACTIVE)->flag)
+        plan->base.prompting.model = (char *)(uintptr_t)PLAN_EMBEDDED;
     plan->request.prompting = &plan->base.prompting;
     plan->request.feedback = service_call_text(&plan->base, PLAN_FEEDBACK);
     plan->request.origin = &plan->base.origin;

@@ -2,6 +2,8 @@
 #include "tool_round.h"
 #include "turns.h"
 
+#include <string.h>
+
 enum { RUN_TURNS, RUN_INTO, RUN_ROUND };
 
 static const struct node_parameter parameters[] = {
@@ -17,11 +19,23 @@ static const struct node_parameter parameters[] = {
     {.name = NULL},
 };
 static const char *const outcomes[] = {"ran", NULL};
+#define RUN_FAILED "failed" /* the outcome if the document has an edge for it: each call failed, or there was none */
 
 static bool run_tools_check(const struct node *node, struct status *st)
 {
     return round_check(node, RUN_ROUND, false, st) && input_check(node, RUN_TURNS, FIELD_OBJECT, true, st) &&
            output_check(node, RUN_INTO, FIELD_OBJECT, true, st);
+}
+
+static const void *run_tools_prepare(const struct node *node, struct arena *arena, struct status *st)
+{
+    (void)arena;
+    for (size_t i = 0; i < node->edge_count; i++)
+        if (strcmp(node->edges[i].outcome, outcomes[0]) != 0 && strcmp(node->edges[i].outcome, RUN_FAILED) != 0) {
+            fail_field(st, "on", "run_tools has no outcome '%s'; it has ran and failed", node->edges[i].outcome);
+            return NULL;
+        }
+    return node;
 }
 
 struct run_tools {
@@ -51,6 +65,14 @@ static bool run_tools_write_request(struct run_tools *run, struct status *st)
 }
 
 /* ---- the results ------------------------------------------------------------------------------------------------- */
+
+static const char *run_tools_outcome(const struct run_tools *run)
+{
+    for (size_t i = 0; i < run->round.request.n_calls; i++)
+        if (run->round.results[i]->status_code == OK)
+            return outcomes[0];
+    return node_edge(task_node(run->base.task), RUN_FAILED) ? RUN_FAILED : outcomes[0];
+}
 
 static bool write_results(struct run_tools *run, struct json_writer *out, struct status *st)
 {
@@ -84,7 +106,7 @@ static void run_tools_ran(struct run_tools *run)
     update.response.degradations = degradations;
     round_degradations(&run->round, degradations, &update.response.n_degradations);
     if (write_results(run, &update.out, &st)) {
-        update_finish(&update, run->base.task, outcomes[0]);
+        update_finish(&update, run->base.task, run_tools_outcome(run));
     } else {
         buffer_fini(&update.text);
         task_spend(run->base.task, &usage);
@@ -124,7 +146,9 @@ const struct node_kind run_tools_kind = {
     .help = "Runs the tools that the last turn of a conversation calls.",
     .parameters = parameters,
     .outcomes = outcomes,
+    .names_outcomes = true,
     .check = run_tools_check,
+    .prepare = run_tools_prepare,
     .size = sizeof(struct run_tools),
     .start = run_tools_start,
     .cancel = service_call_cancel,

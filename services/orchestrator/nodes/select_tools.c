@@ -153,7 +153,11 @@ static void select_tools_answered(const Renga__V1__ChatResponse *answer, void *d
     struct select *select = ((struct rpc_client_call *)data)->owner;
     struct status st = {0};
     if (!answer) {
-        service_call_failed(&select->base);
+        bool extractive = node_argument(task_node(select->base.task), SELECT_EXTRACTIVE)->flag;
+        if (extractive && select->base.call.status.code == NOT_FOUND) /* a gateway without a route to it */
+            select_tools_finish(select, NULL);
+        else
+            service_call_failed(&select->base);
         return;
     }
     if (!answer_is_whole(answer, &st)) {

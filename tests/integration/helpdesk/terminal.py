@@ -253,7 +253,7 @@ def _():
     server, upstream = Refuser.serve()
     done = ask("--docs", SAMPLES, ENGLISH, **upstream)
     expect(done.returncode == 0 and "Incorrect API key" in done.stdout, f"{done.returncode}: {done.stdout}")
-    expect("XYZ-5008" in done.stdout.split("[1]")[0], done.stdout)
+    expect("XYZ-5008" in done.stdout.split("\n[1] ")[0] and "35 days" in done.stdout, done.stdout)
     server.shutdown()
 
 
