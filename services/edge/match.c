@@ -76,6 +76,16 @@ bool edge_path_read(const char *target, struct arena *arena, struct edge_path *p
     return true;
 }
 
+/* The end of the template's word, if the segment is that word; else NULL. */
+static const char *template_word_end(const char *word, const char *segment)
+{
+    while (*word == *segment && *word && *word != '/' && *word != ':') {
+        word++;
+        segment++;
+    }
+    return *segment || (*word && *word != '/' && *word != ':') ? NULL : word;
+}
+
 /* Whether the path is one of the template; `match` then has its variables. */
 static bool template_fits(const char *template, const struct edge_path *path, struct edge_match *match)
 {
@@ -83,18 +93,18 @@ static bool template_fits(const char *template, const struct edge_path *path, st
     match->count = 0;
     while (*template == '/') {
         const char *word = template + 1;
-        bool variable = *word == '{';
-        size_t length = strcspn(word, variable ? "}" : "/:");
         if (count == path->count)
             return false;
         const char *segment = path->segments[count++];
-        if (variable) {
+        if (*word == '{') {
             match->names[match->count] = word + 1;
             match->values[match->count++] = segment;
-        } else if (strncmp(word, segment, length) != 0 || segment[length]) {
-            return false;
+            template = strchr(word, '}') + 1;
+        } else {
+            template = template_word_end(word, segment);
+            if (!template)
+                return false;
         }
-        template = word + length + variable;
     }
     const char *verb = *template == ':' ? template + 1 : NULL;
     return count == path->count && !verb == !path->verb && (!verb || strcmp(verb, path->verb) == 0);

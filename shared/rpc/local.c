@@ -47,7 +47,6 @@ struct local {
     struct rpc_metadata_item *metadata;
     struct work arrive, answer;
     struct timer deadline;
-    struct status unsendable;     /* why the request cannot go out */
     struct status failure;        /* the caller's, which replaces the handler's status */
     bool arrived, paused, closed; /* closed: the caller has had its last */
 };
@@ -279,7 +278,7 @@ static const struct rpc_outbound_ops local_outbound_ops = {
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-static void copy_metadata(struct local *local)
+static void copy_metadata(struct local *local, struct status *unsendable)
 {
     const struct rpc_client_call *call = local->base.call;
     struct arena *arena = &local->call.arena;
@@ -287,7 +286,7 @@ static void copy_metadata(struct local *local)
     for (size_t i = 0; i < call->metadata_count; i++) {
         const struct rpc_metadata *given = &call->metadata[i];
         if (!rpc_outbound_may_send(given)) {
-            fail(&local->unsendable, INVALID_ARGUMENT, METADATA_UNSENDABLE, given->key);
+            fail(unsendable, INVALID_ARGUMENT, METADATA_UNSENDABLE, given->key);
             continue;
         }
         struct rpc_metadata_item *item = arena_zalloc(arena, sizeof *item);
@@ -311,7 +310,8 @@ static void local_arrive(struct work *work)
         rpc_call_deliver(&local->call, local->packed_request->bytes, local->packed_request->size);
 }
 
-static void prepare_call(struct local *local, struct local_stub *stub, struct loop *loop)
+/* `unsendable` says why the request cannot go out. */
+static void prepare_call(struct local *local, struct local_stub *stub, struct loop *loop, struct status *unsendable)
 {
     struct rpc_call *call = &local->call;
     call->ops = &local_call_ops;
@@ -330,8 +330,8 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     if (name && tenant)
         local->call.principal = (struct rpc_principal){.name = name, .tenant = tenant};
     else if (caller)
-        fail_memory(&local->unsendable, "the call");
-    copy_metadata(local);
+        fail_memory(unsendable, "the call");
+    copy_metadata(local, unsendable);
 }
 
 static void copy_request(struct local *local, const ProtobufCMessage *request)
@@ -352,6 +352,7 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     struct local_stub *stub = (struct local_stub *)service;
     struct rpc_client_call *call = data;
     struct local *local = xmalloc(sizeof *local);
+    struct status unsendable = {0};
     atomic_fetch_add(&calls_alive, 1);
     memset(local, 0, offsetof(struct local, call.storage)); /* all but the arena's storage */
     memset((char *)&local->call + sizeof local->call, 0,
@@ -365,13 +366,13 @@ static void invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     local->answer.run = local_answer;
     local->deadline.expired = deadline_passed;
     rpc_outbound_begin(&local->base, call, closure);
-    prepare_call(local, stub, call->loop);
+    prepare_call(local, stub, call->loop, &unsendable);
     copy_request(local, input);
     loop_arm(call->loop, &local->deadline, local->base.deadline_ns);
     if (local->request_size > stub->message_max)
         fail_caller(local, RESOURCE_EXHAUSTED, "the request is larger than a message may be");
-    else if (local->unsendable.code != OK)
-        fail_caller(local, local->unsendable.code, local->unsendable.text);
+    else if (unsendable.code != OK)
+        fail_caller(local, unsendable.code, unsendable.text);
     else
         loop_defer(call->loop, &local->arrive);
 }

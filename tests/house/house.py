@@ -10,7 +10,7 @@ import measures
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # A lower one never includes a higher one.
 LAYERS = ["base", "json", "config", "words", "upstream", "loop", "http", "rpc", "redis", "store", "telemetry", "daemon"]
-SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator"]
+SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator", "edge"]
 LINES_MAX = 800
 INDEFINITE_MAX = 6
 SHARED_SHARE_MAX = 0.02  # tests/house/measures.py --shared names them
@@ -144,6 +144,8 @@ check("a state of a machine of the orchestrator is assigned in the machine's fil
 def neighbours(path, name):
     own = path.split("/")[1]
     header = name.split("/")[-1]
+    if any(os.path.exists(os.path.join(ROOT, folder, name)) for folder in (os.path.dirname(path), f"services/{own}")):
+        return False
     homes = [service for service in SERVICES if os.path.exists(os.path.join(ROOT, "services", service, header))]
     return own in SERVICES and homes and own not in homes and not name.endswith(".pb-c.h")
 

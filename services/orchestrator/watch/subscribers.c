@@ -64,7 +64,7 @@ void subscription_end(struct subscription *subscription, const struct status *wh
     subscription->ended = true;
     subscription->packet.end = true;
     if (why)
-        subscription->packet.status = *why;
+        subscription->request.status = *why;
     subscription_send(subscription);
 }
 

@@ -42,14 +42,13 @@ struct live_event {
 struct packet { /* events on their way to a watcher */
     struct live_event *first, *last;
     size_t count, bytes;
-    bool end;
-    struct status status;
+    bool end; /* for the reason in `request.status` */
 };
 struct subscription {
     /* The watcher's side. */
     struct watcher *watcher; /* NULL: it has left */
     bool paused, over, refused, has_packet;
-    struct request request;         /* on which it came */
+    struct request request;         /* on which it came; its status is why the stream ends */
     _Alignas(16) char storage[384]; /* the first block of `arena`: the request fits, so most need no other */
     struct arena arena;
     struct packet delivered;

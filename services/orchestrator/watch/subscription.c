@@ -37,7 +37,7 @@ static void tell_end(struct subscription *subscription)
     if (subscription->over || !watcher)
         return;
     subscription->over = true;
-    watcher->status = subscription->delivered.status;
+    watcher->status = subscription->request.status;
     watcher->handoff_address = subscription->request.handoff_address;
     watcher->came(watcher, NULL);
 }
@@ -156,7 +156,6 @@ static void subscription_refused(struct request *request)
 {
     struct subscription *subscription = request->owner;
     subscription->refused = true;
-    subscription->delivered.status = request->status;
     if (subscription->watcher) {
         tell_end(subscription);
     } else if (request->shard) {

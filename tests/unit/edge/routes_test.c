@@ -111,6 +111,15 @@ static void verbs_are_split_off_before_a_path_is_decoded(void **state)
     assert_string_equal(match_of("/v1/helpdesk", "POST").allow, "");
 }
 
+static void a_slash_or_colon_within_a_part_is_no_border_of_the_template(void **state)
+{
+    assert_string_equal(match_of("/v1/runs%2F%7Brun_id%7D", "GET").allow, "");
+    assert_string_equal(match_of("/v1%2Fruns", "GET").allow, "");
+    assert_string_equal(match_of("/v1/helpdesk%3Aask", "POST").allow, "");
+    assert_string_equal(match_of("/v1/run", "GET").allow, "");
+    assert_string_equal(match_of("/v1/runsx", "GET").allow, "");
+}
+
 static void another_http_method_is_told_which_there_are(void **state)
 {
     struct edge_match match = match_of("/v1/threads/t/state", "DELETE");
@@ -148,6 +157,7 @@ int main(void)
         cmocka_unit_test(every_row_is_a_method_and_its_variables_are_texts_of_the_request),
         cmocka_unit_test(no_two_rows_have_one_path_and_each_is_found),
         cmocka_unit_test(verbs_are_split_off_before_a_path_is_decoded),
+        cmocka_unit_test(a_slash_or_colon_within_a_part_is_no_border_of_the_template),
         cmocka_unit_test(another_http_method_is_told_which_there_are),
         cmocka_unit_test(hostile_paths_are_refused),
     };
