@@ -130,6 +130,28 @@ def _():
             (p.proto.label == Field.LABEL_REPEATED or p.proto.type in (Field.TYPE_STRING, Field.TYPE_BYTES))]
 
 
+def bounds_of(part):
+    """The option (renga.v1.bounds) of a field, or None."""
+    options = message_class("google.protobuf.FieldOptions").FromString(part.proto.options.SerializeToString())
+    extension = POOL.FindExtensionByName(OURS + ".bounds")
+    return options.Extensions[extension] if options.HasExtension(extension) else None
+
+
+@rule("the bounds of a field's option stand in its comment")
+def _():
+    for p in FIELDS:
+        bounds = bounds_of(p)
+        if bounds is None:
+            continue
+        numbers = [bounds.bytes, bounds.items, bounds.key_bytes, bounds.max if bounds.HasField("max") else 0]
+        missing = [f"{int(n):,}" for n in numbers if n > 1 and not re.search(rf"(?<![\d,]){int(n):,}(?![\d,]*\d)", p.comment)]
+        in_oneof = p.proto.HasField("oneof_index")
+        if bounds.required and not in_oneof and not re.search(r"\bRequired\b|\b[Aa]t least\b|\b1 to\b", p.comment):
+            missing.append("Required")
+        if missing:
+            yield f"{p.name} ({', '.join(missing)})"
+
+
 @rule("every integer says what it counts or numbers")
 def _():
     return [p.name for p in FIELDS if p.proto.type in INTEGERS and not UNITS.search(p.proto.name + " " + p.comment)]
@@ -231,7 +253,7 @@ def _():
 @rule("protoc-c and the C compiler take every file")
 def _():
     with tempfile.TemporaryDirectory() as out:
-        for name in NAMES + ["google/protobuf/any.proto", "google/protobuf/duration.proto"]:
+        for name in NAMES + [f"google/protobuf/{name}.proto" for name in ("any", "descriptor", "duration")]:
             done = protoc("protoc-c", "-I" + PROTO_DIR, "-I/usr/include", "--c_out=" + out, name)
             if done.returncode:
                 yield done.stderr.strip()

@@ -22,6 +22,8 @@ syntax = "proto3";
 
 package renga.v1;
 
+import "renga/v1/bounds.proto";
+
 // Extra.
 service Extra {
   // Does it. No errors of its own.
@@ -35,7 +37,7 @@ message ExtraThing {
   // Its name. At most 8 bytes.
   string name = 1;
   // Free facts as JSON. At most 8 bytes.
-  string facts_json = 2;
+  string facts_json = 2 [(bounds) = {bytes: 8}];
   // Things counted.
   int32 count = 3;
   // How long, in milliseconds.
@@ -72,6 +74,7 @@ DETAILS = "google/rpc/error_details.proto"
 
 COMMENT = "has a comment"
 LIMIT = "how much it holds"
+BOUNDS = "stand in its comment"
 UNIT = "what it counts or numbers"
 TIME = "_ms and say milliseconds"
 JSON = "JSON travels"
@@ -96,6 +99,8 @@ BREAKS = [
     (LIMIT, EXTRA, "Its parts. At most 8.", "Its parts."),
     (LIMIT, EXTRA, "string name = 1;", "string name = 1;\n  // Raw.\n  bytes raw = 8;"),
     (LIMIT, EXTRA, "string name = 1;", "string name = 1;\n  // Labels.\n  map<string, string> labels = 8;"),
+    (BOUNDS, EXTRA, "bytes: 8}", "bytes: 88}"),
+    (BOUNDS, EXTRA, "bytes: 8}", "bytes: 8, required: true}"),
     (UNIT, EXTRA, "// Things counted.\n  int32 count", "// Many things.\n  int32 things"),
     (TIME, EXTRA, "How long, in milliseconds.", "How long, in a call."),
     (TIME, EXTRA, "int64 wait_ms", "int32 wait_ms"),

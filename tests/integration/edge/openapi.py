@@ -132,6 +132,16 @@ def _():
     expect(schemas["AskRequest"]["required"] == ["question"], str(schemas["AskRequest"]))
 
 
+@check("bounds of the contract are those of the schemas: lengths, entries, ranges, keys of maps, and required fields")
+def _():
+    start = schemas["StartRunRequest"]
+    fields = start["properties"]
+    expect(start["required"] == ["agent"] and fields["agent"]["minLength"] == 1 and fields["agent"]["maxLength"] == 64, str(fields["agent"]))
+    expect(fields["recursionLimit"]["minimum"] == 0 and fields["recursionLimit"]["maximum"] == 1000000, str(fields["recursionLimit"]))
+    expect(fields["interruptBefore"]["maxItems"] == 64 and fields["interruptBefore"]["items"]["maxLength"] == 1024, str(fields["interruptBefore"]))
+    expect(fields["labels"]["maxProperties"] == 64 and fields["labels"]["propertyNames"]["maxLength"] == 64, str(fields["labels"]))
+
+
 with open(f"{folder}/openapi.json", "w") as file:
     json.dump(document, file)
 

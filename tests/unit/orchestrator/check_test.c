@@ -170,12 +170,12 @@ static void budgets_and_retention_are_not_negative(void **unused)
     budget.maybe_tokens_case = RENGA__V1__BUDGET__MAYBE_TOKENS_TOKENS;
     good(&request.base);
     budget.tokens = -1;
-    wrong(&request.base, "budget.tokens", "absent is no limit");
+    wrong(&request.base, "budget.tokens", "0 is none, absent is no limit");
     budget.tokens = 0;
     retention.ttl_ms = -1;
     good(&request.base);
     retention.max_checkpoints = -2;
-    wrong(&request.base, "retention.max_checkpoints", "-1 (all)");
+    wrong(&request.base, "retention.max_checkpoints", "-1 is all");
     retention.max_checkpoints = 1000001;
     wrong(&request.base, "retention.max_checkpoints", "1000000");
 }

@@ -1,5 +1,6 @@
 #include "schema.h"
 
+#include "bounds.h"
 #include "prose.h"
 
 #include "json/json.h"
@@ -187,6 +188,8 @@ cJSON *schema_of_field(struct contract *contract, const struct contract_type *ty
     } else {
         schema = value_schema(contract, field, side);
     }
+    if (side == SCHEMA_REQUEST)
+        bounds_write(field, schema);
     cJSON_AddStringToObject(schema, "description", field_description(contract, type, index));
     if (field->options && field->options->deprecated)
         cJSON_AddBoolToObject(schema, "deprecated", true);
@@ -197,6 +200,8 @@ bool schema_is_required(struct contract *contract, const struct contract_type *t
 {
     static const char word[] = "Required.";
     const char *text = prose_markdown(&contract->arena, type->comments[index]);
+    if (bounds_require(type->message->field[index]))
+        return true;
     for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
         if (at == text || at[-1] == ' ')
             return true;
