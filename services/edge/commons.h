@@ -5,10 +5,15 @@
 #include "assets.h"
 #include "sessions.h"
 
+struct metrics;
+struct stream_quota;
+
 struct edge_commons {
     struct sessions *sessions;
     struct assets *assets;
-    unsigned users; /* instances: made and destroyed one after the other */
+    struct stream_quota *quota;
+    struct metrics *metrics; /* borrowed; NULL: no counts */
+    unsigned users;          /* instances: made and destroyed one after the other */
 };
 
 #endif

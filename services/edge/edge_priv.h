@@ -23,6 +23,7 @@
 #define EDGE_TYPE_JSON    "application/json"
 
 struct edge_commons;
+struct edge_metrics;
 struct service_context;
 
 extern const struct option edge_options[];
@@ -56,7 +57,8 @@ struct edge {
     const struct rpc_schema *schema;
     struct edge_settings settings;
     struct edge_commons *commons;
-    struct http_server *server; /* NULL: it does not listen */
+    struct edge_metrics *metrics; /* NULL: no counts */
+    struct http_server *server;   /* NULL: it does not listen */
     struct edge_way ways[EDGE_SERVICES_MAX];
     size_t way_count;
     struct buffer out; /* the next output; empty between two callbacks */

@@ -2,6 +2,7 @@
 #include "edge_priv.h"
 
 #include "commons.h"
+#include "edge_metrics.h"
 #include "errors.h"
 #include "multiplex.h"
 #include "origin.h"
@@ -39,6 +40,7 @@ static bool handle_own(struct edge *edge, struct http_request *request, const ch
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strlen(own[i].path) != length || memcmp(own[i].path, target, length) != 0)
             continue;
+        edge_metrics_name_path(request, own[i].path);
         if (strcmp(own[i].method, method) == 0) {
             own[i].handle(edge, request);
             return true;
@@ -75,6 +77,7 @@ static bool handle_asset(struct edge *edge, struct http_request *request)
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     if (!assets_has(edge->commons->assets, target, strcspn(target, "?")))
         return false;
+    edge_metrics_name_path(request, "console");
     if (reads) {
         assets_reply(edge, edge->commons->assets, request);
         return true;
@@ -105,6 +108,8 @@ void edge_handle(struct http_request *request, void *data)
         return;
     }
     edge_route_match(&path, method, &match);
+    if (match.route)
+        edge_metrics_name_route(request, match.route);
     if (match.route)
         edge_call_begin(edge, request, &match);
     else

@@ -1,5 +1,6 @@
 #include "origin.h"
 
+#include "edge_metrics.h"
 #include "errors.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static bool origin_is_read(const struct http_request *request)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
-bool origin_may(const struct edge *edge, const struct http_request *request, struct status *st)
+static bool origin_fits(const struct edge *edge, const struct http_request *request, struct status *st)
 {
     const char *origin = http_request_header(request, "origin");
     const char *site = http_request_header(request, "sec-fetch-site");
@@ -53,6 +54,14 @@ bool origin_may(const struct edge *edge, const struct http_request *request, str
         return fail(st, PERMISSION_DENIED, "the request comes from a page of another site (Sec-Fetch-Site: %.32s)",
                     site);
     return true;
+}
+
+bool origin_may(const struct edge *edge, const struct http_request *request, struct status *st)
+{
+    if (origin_fits(edge, request, st))
+        return true;
+    edge_metrics_origin_refused(edge->metrics);
+    return false;
 }
 
 bool origin_may_with_cookie(const struct edge *edge, const struct http_request *request, struct status *st)

@@ -18,6 +18,7 @@
 #define PACK_MIN        ((size_t)1 << 10)   /* a smaller answer is one packet in any case */
 #define PACK_INLINE_MAX ((size_t)64 << 10)  /* packed in the loop, in less than a millisecond */
 #define TAG_MAX         ((size_t)256 << 10) /* larger answers have no ETag */
+#define OPENAPI_PATH    "/openapi.json"
 #define TAG_SIZE        40
 #define TAG_BYTES       12
 
@@ -41,8 +42,10 @@ static void reply_name_request(struct http_request *request)
 
 void edge_reply_headers(const struct edge *edge, struct http_request *request)
 {
+    const char *target = http_request_target(request);
+    bool is_document = strncmp(target, OPENAPI_PATH, sizeof OPENAPI_PATH - 1) == 0;
     reply_name_request(request);
-    http_reply_header(request, "Cache-Control", "no-store");
+    http_reply_header(request, "Cache-Control", is_document ? "no-cache" : "no-store"); /* it has an ETag and no data */
     http_reply_header(request, "X-Content-Type-Options", "nosniff");
     origin_allow(edge, request);
 }

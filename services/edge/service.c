@@ -5,9 +5,12 @@
 #include "base/log.h"
 #include "commons.h"
 #include "daemon/service.h"
+#include "edge_metrics.h"
 #include "edge_priv.h"
 #include "http/hosts.h"
 #include "stream.h"
+#include "stream_quota.h"
+#include "telemetry/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +78,9 @@ static struct edge_commons *edge_join_commons(const struct edge *edge, const str
     if (!commons->users++) {
         commons->sessions = sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms);
         commons->assets = assets_create();
+        commons->quota = stream_quota_create(edge->settings.streams_per_client);
+        commons->metrics = context->metrics;
+        edge_metrics_show_sessions(context->metrics, commons->sessions);
     }
     return commons;
 }
@@ -83,7 +89,10 @@ static void edge_leave_commons(struct edge_commons *commons)
 {
     if (!commons || --commons->users)
         return;
+    if (commons->metrics)
+        metrics_uncollect(commons->metrics, commons->sessions);
     sessions_destroy(&commons->sessions);
+    stream_quota_destroy(&commons->quota);
     assets_destroy(&commons->assets);
     free(commons);
 }
@@ -95,6 +104,7 @@ static void edge_destroy(ProtobufCService *service)
     http_server_destroy(&edge->server);
     loop_undefer(edge->loop, &edge->report);
     buffer_fini(&edge->out);
+    edge_metrics_destroy(&edge->metrics);
     free(edge);
 }
 
@@ -110,6 +120,7 @@ static ProtobufCService *edge_create(const struct service_context *context, stru
     edge_read_settings(&edge->settings, context->config);
     buffer_init(&edge->out, STREAM_EVENT_MAX);
     if (edge->settings.listen) {
+        edge->metrics = edge_metrics_create(context->metrics, edge->loop);
         edge->commons = edge_join_commons(edge, context);
         edge_find_ways(edge, context);
     }
@@ -125,6 +136,12 @@ static bool edge_may_listen(const struct edge *edge, const struct config *config
                 "edge.listen is %s, which others reach, and there are no keys: set rpc.keys, listen on 127.0.0.1, or "
                 "say edge.keyless=true",
                 edge->settings.listen);
+}
+
+static void edge_answering(const struct http_request *request, int http_status, size_t size, void *data)
+{
+    const struct edge *edge = data;
+    edge_metrics_answered(edge->metrics, request, http_status, size);
 }
 
 static bool edge_listen(struct edge *edge, const struct service_context *context, struct status *st)
@@ -148,6 +165,8 @@ static bool edge_listen(struct edge *edge, const struct service_context *context
         .hosts = edge->settings.hosts,
         .keeps_target = true,
         .refuse = edge_refuse_raw,
+        .answering = edge_answering,
+        .answering_data = edge,
     };
     edge->server = http_server_create(edge->loop, &options, st);
     if (!edge->server)

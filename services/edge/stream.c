@@ -2,7 +2,10 @@
 
 #include "base/budget.h"
 #include "base/random.h"
+#include "commons.h"
+#include "edge_metrics.h"
 #include "errors.h"
+#include "stream_quota.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +61,7 @@ static void stream_reader_returned(struct http_request *request, void *data)
 static void stream_send(struct edge_stream *stream, const void *bytes, size_t size)
 {
     http_reply_write(stream->request, bytes, size);
+    edge_metrics_streamed(stream->edge->metrics, size);
     stream_arm_heartbeat(stream);
     if (stream->paused || stream->silent || http_reply_writable(stream->request))
         return;
@@ -108,19 +112,16 @@ static void stream_patience_passed(struct timer *timer)
 
 /* ---- its life ---------------------------------------------------------------------------------------------------- */
 
-static unsigned stream_count_of(const struct edge *edge, uint64_t owner)
-{
-    unsigned count = 0;
-    for (const struct edge_stream *stream = edge->streams; stream; stream = stream->next)
-        count += stream->owner == owner;
-    return count;
-}
-
 bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
                  struct http_request *request, const struct rpc_principal *principal)
 {
     uint64_t owner = budget_owner(principal->tenant, principal->name);
-    if (stream_count_of(edge, owner) >= edge->settings.streams_per_client) {
+    bool is_sse = stream_wants_sse(request);
+    if (!is_sse && !edge_accepts(request, TYPE_LINES) && !edge_accepts(request, EDGE_TYPE_JSON)) {
+        edge_refuse(request, 406, "this method streams; accept " TYPE_SSE " or " TYPE_LINES);
+        return false;
+    }
+    if (!stream_quota_take(edge->commons->quota, owner)) {
         struct status st = {0};
         fail(&st, RESOURCE_EXHAUSTED, "this key has %u streams already, as many as it may; close some, or share one",
              edge->settings.streams_per_client);
@@ -133,20 +134,17 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         .edge = edge,
         .request = request,
         .owner = owner,
-        .is_sse = stream_wants_sse(request),
+        .is_sse = is_sse,
         .opening.expired = stream_opening_passed,
         .heartbeat.expired = stream_heartbeat_due,
         .patience.expired = stream_patience_passed,
     };
-    if (!stream->is_sse && !edge_accepts(request, TYPE_LINES) && !edge_accepts(request, EDGE_TYPE_JSON)) {
-        edge_refuse(request, 406, "this method streams; accept " TYPE_SSE " or " TYPE_LINES);
-        return false;
-    }
     stream->next = edge->streams;
     stream->link = &edge->streams;
     if (stream->next)
         stream->next->link = &stream->next;
     edge->streams = stream;
+    edge_metrics_stream_opened(edge->metrics);
     loop_arm_after(edge->loop, &stream->opening, STREAM_OPEN_MS);
     stream_arm_heartbeat(stream);
     return true;
@@ -158,6 +156,8 @@ void stream_release(struct edge_stream *stream)
     loop_disarm(loop, &stream->opening);
     loop_disarm(loop, &stream->heartbeat);
     loop_disarm(loop, &stream->patience);
+    stream_quota_release(stream->edge->commons->quota, stream->owner);
+    edge_metrics_stream_closed(stream->edge->metrics);
     *stream->link = stream->next;
     if (stream->next)
         stream->next->link = stream->link;
@@ -228,6 +228,7 @@ void stream_write_gap(struct edge_stream *stream, const char *reason, const char
 {
     if (stream->silent)
         return;
+    edge_metrics_cut(stream->edge->metrics, reason);
     struct json_writer writer = stream_event_begin(stream, "gap", NULL);
     json_write_object(&writer, NULL);
     json_write_string(&writer, "reason", reason);

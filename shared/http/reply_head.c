@@ -143,6 +143,9 @@ void reply_write_head(struct http_request *request, struct buffer *out, int http
     request->chunked = is_stream && !has_none && !request->reader.minor_0;
     request->closes = request->refused || request->server->stopping || !request->reader.keeps ||
                       (is_stream && request->reader.minor_0);
+    const struct http_server_options *options = &request->server->options;
+    if (options->answering)
+        options->answering(request, http_status, size, options->answering_data);
     write_first_line(out, http_status);
     write_date(request->server, out);
     if (content_type)

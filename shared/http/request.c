@@ -334,6 +334,16 @@ void http_request_forget_body(struct http_request *request)
     buffer_fini(&request->body);
 }
 
+void http_request_set_subject(struct http_request *request, const void *subject)
+{
+    request->subject = subject;
+}
+
+const void *http_request_subject(const struct http_request *request)
+{
+    return request->subject;
+}
+
 struct arena *http_request_arena(struct http_request *request)
 {
     return &request->arena;

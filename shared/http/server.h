@@ -61,6 +61,9 @@ struct http_server_options {
     /* Answers a request that the server itself refuses, in the form of this door; ends as a handler does. NULL:
      * http_reply_error's form. */
     void (*refuse)(struct http_request *request, int http_status, const char *text);
+    /* Counts an answer as it begins; `size` is that of its body, SIZE_MAX for a stream. NULL: no counts. */
+    void (*answering)(const struct http_request *request, int http_status, size_t size, void *data);
+    void *answering_data;
 };
 
 /* Strings are borrowed as long as the server lives. UNAVAILABLE if the address cannot be bound. */
@@ -115,6 +118,9 @@ const char *http_request_header(const struct http_request *request, const char *
 const char *http_request_body(const struct http_request *request, size_t *size);
 /* Frees the body, for a handler that has read it. The budget's bytes stay with the request, for the handler's data. */
 void http_request_forget_body(struct http_request *request);
+/* The handler's own pointer, for `answering`; NULL at first. Borrowed. */
+void http_request_set_subject(struct http_request *request, const void *subject);
+const void *http_request_subject(const struct http_request *request);
 /* Lives as long as the request. */
 struct arena *http_request_arena(struct http_request *request);
 

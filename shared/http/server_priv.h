@@ -126,6 +126,7 @@ struct http_request {
     size_t answer_size, answer_sent;
     bool window_closed;
     struct work leaving;
+    const void *subject; /* the handler's */
 
     void (*left)(struct http_request *request, void *data);
     void *left_data;

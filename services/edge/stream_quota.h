@@ -1,0 +1,18 @@
+/* How many streams each client has open in this process, over all loops. Any thread. */
+#ifndef RENGA_EDGE_STREAM_QUOTA_H
+#define RENGA_EDGE_STREAM_QUOTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct stream_quota;
+
+struct stream_quota *stream_quota_create(unsigned streams_max);
+void stream_quota_destroy(struct stream_quota **quota);
+
+/* Takes a place of the owner (budget_owner). False: it has all of its places. */
+bool stream_quota_take(struct stream_quota *quota, uint64_t owner);
+/* Gives it back. */
+void stream_quota_release(struct stream_quota *quota, uint64_t owner);
+
+#endif
