@@ -8,11 +8,8 @@
 
 #include <stdbool.h>
 
-#define RUN_CALLS_MAX     128
-#define RUN_TIMEOUT_MAX   600000  /* ms */
-#define RUN_OUTPUT_MAX    1048576 /* bytes */
-#define RUN_OUTPUT_USUAL  65536   /* bytes */
-#define RUN_ARGUMENTS_MAX 262144  /* bytes */
+#define RUN_CALLS_MAX    128
+#define RUN_OUTPUT_USUAL 65536 /* bytes */
 
 /* INVALID_ARGUMENT names the field. The existence of the tools and the arguments are not checked here: each call gets
  * its own answer for them. */
