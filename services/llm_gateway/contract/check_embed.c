@@ -3,9 +3,9 @@
 #include "contract/check_priv.h"
 #include "embed/embed_answer.h"
 
-#include <string.h>
+#include "proto/contract_check.h"
 
-#define INPUT_MAX ((size_t)64 << 10) /* bytes */
+#include <string.h>
 
 static const struct place HERE;
 
@@ -18,22 +18,6 @@ static const struct {
     {"text-embedding-3-large", 3072},
     {"text-embedding-ada-002", 1536},
 };
-
-static bool check_inputs(const Renga__V1__EmbedRequest *request, struct status *st)
-{
-    if (!request->n_inputs)
-        return wrong(st, &HERE, "inputs", "is empty; give at least one text");
-    if (request->n_inputs > EMBED_INPUTS_MAX)
-        return wrong(st, &HERE, "inputs", "has %zu texts; at most %d are allowed", request->n_inputs, EMBED_INPUTS_MAX);
-    for (size_t i = 0; i < request->n_inputs; i++) {
-        const struct place place = {.list = "inputs", .index = i};
-        if (!request->inputs[i][0])
-            return wrong(st, &place, "", "is empty; leave it out");
-        if (!fits(st, &place, "", request->inputs[i], INPUT_MAX))
-            return false;
-    }
-    return true;
-}
 
 static bool check_embed_check_size(const Renga__V1__EmbedRequest *request, size_t dimensions, struct status *st)
 {
@@ -55,11 +39,10 @@ bool check_embed_size(const Renga__V1__EmbedRequest *request, const char *model,
 
 bool check_embed_request(const Renga__V1__EmbedRequest *request, struct status *st)
 {
-    if (!check_model(request->model, st) || !check_inputs(request, st))
+    if (!contract_check(&request->base, st))
         return false;
     if (request->dimensions < 0 || request->dimensions > VECTOR_DIMENSIONS_MAX)
         return wrong(st, &HERE, "dimensions", "is %d; it must be 0 (the model's own) to %d", request->dimensions,
                      VECTOR_DIMENSIONS_MAX);
-    return check_embed_check_size(request, (size_t)request->dimensions, st) && check_priority(request->priority, st) &&
-           check_cache(request->cache, st) && check_origin(request->origin, st);
+    return check_embed_check_size(request, (size_t)request->dimensions, st);
 }

@@ -3,16 +3,7 @@
 
 #include <string.h>
 
-#define MESSAGES_MAX   1024
-#define CONTENT_MAX    ((size_t)1 << 20)
-#define REASONING_MAX  ((size_t)1 << 20)
-#define REFUSAL_MAX    ((size_t)64 << 10)
-#define SIGNATURE_MAX  ((size_t)64 << 10)
-#define NAME_MAX_BYTES 64
-#define ID_MAX_BYTES   64
-#define CALLS_MAX      128
-#define CALL_ID_MAX    128
-#define ARGUMENTS_MAX  ((size_t)256 << 10)
+#define CALLS_MAX 128
 
 /* The tool calls of the last assistant's turn that wait for their answers. */
 struct open_calls {
@@ -26,32 +17,24 @@ static bool check_messages_call(const Renga__V1__ChatMessage *turn, size_t index
 {
     const struct place place = {.list = "messages", .index = index, .sub_list = "tool_calls", .sub_index = k};
     const Renga__V1__ToolCall *call = turn->tool_calls[k];
-    if (!call->id[0])
-        return wrong(st, &place, "id", "is empty; it names the call for the turn that answers it");
-    if (!fits(st, &place, "id", call->id, CALL_ID_MAX))
-        return false;
     if (!tool_name_is_valid(call->name))
         return wrong(st, &place, "name", "must be 1 to 64 of A-Z, a-z, 0-9, '_' and '-'");
     for (size_t other = 0; other < k; other++)
         if (strcmp(turn->tool_calls[other]->id, call->id) == 0)
             return wrong(st, &place, "id", "is that of tool_calls[%zu] too; ids must differ", other);
-    /* Not checked to be JSON: a model may write any text, and must get that text back. */
-    return fits(st, &place, "arguments_json", call->arguments_json, ARGUMENTS_MAX);
+    return true; /* arguments are not checked to be JSON: a model may write any text, and must get that text back */
 }
 
 /* Fields that only an assistant may have. */
 static bool check_assistant(const Renga__V1__ChatMessage *turn, const struct place *place, struct status *st)
 {
-    if (turn->n_tool_calls > CALLS_MAX)
+    if (turn->n_tool_calls > CALLS_MAX) /* room of open_calls; the contract allows as many */
         return wrong(st, place, "tool_calls", "has %zu calls; at most %d are allowed", turn->n_tool_calls, CALLS_MAX);
     for (size_t k = 0; k < turn->n_tool_calls; k++)
         if (!check_messages_call(turn, place->index, k, st))
             return false;
-    if (!turn->content[0] && !turn->n_tool_calls && !turn->refusal[0])
-        return wrong(st, place, "content", "is empty; an assistant's turn says something, calls a tool or refuses");
-    return fits(st, place, "refusal", turn->refusal, REFUSAL_MAX) &&
-           fits(st, place, "reasoning", turn->reasoning, REASONING_MAX) &&
-           fits(st, place, "reasoning_signature", turn->reasoning_signature, SIGNATURE_MAX);
+    return turn->content[0] || turn->n_tool_calls || turn->refusal[0] ||
+           wrong(st, place, "content", "is empty; an assistant's turn says something, calls a tool or refuses");
 }
 
 static bool check_no_assistant(const Renga__V1__ChatMessage *turn, const struct place *place, struct status *st)
@@ -73,11 +56,9 @@ static bool check_no_assistant(const Renga__V1__ChatMessage *turn, const struct 
 
 static bool check_tool_fields(const Renga__V1__ChatMessage *turn, const struct place *place, struct status *st)
 {
-    if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL) {
-        if (!turn->tool_call_id[0])
-            return wrong(st, place, "tool_call_id", "is empty; a tool's turn names the call it answers");
-        return fits(st, place, "tool_call_id", turn->tool_call_id, CALL_ID_MAX);
-    }
+    if (turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
+        return turn->tool_call_id[0] ||
+               wrong(st, place, "tool_call_id", "is empty; a tool's turn names the call it answers");
     if (turn->tool_call_id[0])
         return wrong(st, place, "tool_call_id", "belongs to a tool's turn (CHAT_ROLE_TOOL); leave it empty here");
     if (turn->tool_found_nothing)
@@ -90,13 +71,8 @@ static bool check_tool_fields(const Renga__V1__ChatMessage *turn, const struct p
 static bool check_turn(const Renga__V1__ChatMessage *turn, size_t index, struct status *st)
 {
     const struct place place = {.list = "messages", .index = index};
-    if (turn->role < RENGA__V1__CHAT_ROLE__CHAT_ROLE_SYSTEM || turn->role > RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL)
-        return wrong(st, &place, "role",
-                     "is %d; it must be CHAT_ROLE_SYSTEM (1), _USER (2), _ASSISTANT (3) or _TOOL (4)", (int)turn->role);
     bool assistant = turn->role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_ASSISTANT;
-    return fits(st, &place, "content", turn->content, CONTENT_MAX) &&
-           fits(st, &place, "name", turn->name, NAME_MAX_BYTES) && fits(st, &place, "id", turn->id, ID_MAX_BYTES) &&
-           (assistant ? check_assistant(turn, &place, st) : check_no_assistant(turn, &place, st)) &&
+    return (assistant ? check_assistant(turn, &place, st) : check_no_assistant(turn, &place, st)) &&
            check_tool_fields(turn, &place, st);
 }
 
@@ -145,13 +121,8 @@ static bool check_messages_follow(struct open_calls *open, const Renga__V1__Chat
 
 bool check_messages(const Renga__V1__ChatRequest *request, struct status *st)
 {
-    static const struct place here = {0};
     struct open_calls open;
     open.count = 0;
-    if (!request->n_messages)
-        return wrong(st, &here, "messages", "is empty; a conversation has at least one turn");
-    if (request->n_messages > MESSAGES_MAX)
-        return wrong(st, &here, "messages", "has %zu turns; at most %d are allowed", request->n_messages, MESSAGES_MAX);
     for (size_t i = 0; i < request->n_messages; i++)
         if (!check_turn(request->messages[i], i, st) || !check_messages_follow(&open, request->messages[i], i, st))
             return false;

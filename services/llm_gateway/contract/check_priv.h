@@ -17,18 +17,6 @@ struct place {
 bool wrong(struct status *st, const struct place *place, const char *field, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* At most `max` bytes. */
-bool fits(struct status *st, const struct place *place, const char *field, const char *text, size_t max);
-
-/* One JSON object with any content. */
-bool is_json_object(struct status *st, const struct place *place, const char *field, const char *json);
-
-/* Fields that every request has. */
-bool check_model(const char *model, struct status *st);
-bool check_priority(Renga__V1__Priority priority, struct status *st);
-bool check_cache(const Renga__V1__CacheControl *cache, struct status *st);
-bool check_origin(const Renga__V1__CallOrigin *origin, struct status *st);
-
 /* check_messages.c */
 bool check_messages(const Renga__V1__ChatRequest *request, struct status *st);
 

@@ -190,7 +190,7 @@ static void a_bad_request_is_refused_by_its_field(void **state)
     int64_t before = seen_number(*state, "chat", "requests");
     question.message.role = (Renga__V1__ChatRole)9;
     struct reply *reply = ask(*state, &question);
-    assert_status(reply, INVALID_ARGUMENT, "messages[0].role: is 9; it must be CHAT_ROLE_SYSTEM (1)");
+    assert_status(reply, INVALID_ARGUMENT, "messages[0].role: is 9; it must be one of CHAT_ROLE_SYSTEM (1)");
     assert_string_equal(reply->status.field, "messages[0].role");
     assert_int_equal(seen_number(*state, "chat", "requests"), before);
     reply_free(reply);

@@ -90,9 +90,9 @@ static void what_is_missing_is_named(void **state)
     struct talk talk;
     begin(&talk);
     talk.request.model = text("");
-    bad(&talk, "model", "is empty; give a model's name, or \"default\"");
+    bad(&talk, "model", "is empty; it is required (a model's name, or \"default\")");
     talk.request.n_messages = 0;
-    bad(&talk, "messages", "at least one turn");
+    bad(&talk, "messages", "at least one entry is required");
     talk.turns[3].content = text("");
     bad(&talk, "messages[3].content", "is empty");
     talk.turns[2].tool_call_id = text("");
@@ -108,7 +108,7 @@ static void roles_keep_to_their_fields(void **state)
     struct talk talk;
     begin(&talk);
     talk.turns[0].role = ROLE(UNSPECIFIED);
-    bad(&talk, "messages[0].role", "is 0; it must be CHAT_ROLE_SYSTEM (1)");
+    bad(&talk, "messages[0].role", "is 0; it must be one of CHAT_ROLE_SYSTEM (1)");
     talk.turns[0].role = (Renga__V1__ChatRole)-3;
     bad(&talk, "messages[0].role", "is -3");
     talk.turns[0].refusal = text("no");
@@ -151,7 +151,7 @@ static void limits_are_those_of_the_contract(void **state)
     char *stops[5] = {text("a"), text("b"), text(""), text("d"), text("e")};
     talk.request.stop = stops;
     talk.request.n_stop = 5;
-    bad(&talk, "stop", "has 5 texts");
+    bad(&talk, "stop", "has 5 entries");
     talk.request.stop = stops;
     talk.request.n_stop = 3;
     bad(&talk, "stop[2]", "is empty");
@@ -175,7 +175,7 @@ static void sampling_stays_within_its_ranges(void **state)
     bad(&talk, "sampling.temperature", "is 3; it must be within 0 and 2");
     talk.request.sampling = &talk.sampling;
     talk.sampling.maybe_top_p_case = RENGA__V1__SAMPLING__MAYBE_TOP_P_TOP_P;
-    bad(&talk, "sampling.top_p", "is 0; it must be above 0");
+    bad(&talk, "sampling.top_p", "is 0; it is required (above 0");
     talk.request.sampling = &talk.sampling;
     talk.sampling.maybe_presence_penalty_case = RENGA__V1__SAMPLING__MAYBE_PRESENCE_PENALTY_PRESENCE_PENALTY;
     talk.sampling.presence_penalty = (double)NAN;
@@ -187,7 +187,7 @@ static void tools_have_names_and_schemas(void **state)
     struct talk talk;
     begin(&talk);
     talk.tool.name = text("look up");
-    bad(&talk, "tools[0].name", "must be 1 to 64 of A-Z");
+    bad(&talk, "tools[0].name", "has the byte 0x20 at 4; A-Z");
     talk.request.n_tools = 2;
     bad(&talk, "tools[1].name", "is that of tools[0] too");
     talk.tool.parameters_json = text("{\"type\":}");

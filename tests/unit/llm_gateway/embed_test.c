@@ -296,7 +296,7 @@ static void requests_are_held_to_the_contract(void **state)
     ask(0);
     assert_wrong("inputs", "is empty");
     ask(EMBED_INPUTS_MAX + 1);
-    assert_wrong("inputs", "has 2049 texts; at most 2048 are allowed");
+    assert_wrong("inputs", "has 2049 entries; 1 to 2048 are allowed");
     ask(1);
     now.request.model = text("");
     assert_wrong("model", "is empty");
