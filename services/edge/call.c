@@ -1,7 +1,9 @@
 /* A request as a call of its method, and a unary answer. */
 #include "edge_priv.h"
 
+#include "base/memory.h"
 #include "errors.h"
+#include "loop/jobs.h"
 #include "stream.h"
 #include "transcode.h"
 
@@ -9,13 +11,17 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define METHOD_NAME_MAX 160
-#define ARENA_FACTOR    4 /* memory of a message and of its JSON text, in multiples of the largest message */
-#define ARENA_MORE      ((size_t)1 << 20)
-#define STORAGE_SIZE    4096 /* bytes of it that need no heap */
+#define METHOD_NAME_MAX  160
+#define ARENA_FACTOR     4 /* memory of a message and of its JSON text, in multiples of the largest message */
+#define COPY_FACTOR      8 /* memory of a response, in the same */
+#define ARENA_MORE       ((size_t)1 << 20)
+#define READ_INLINE_MAX  ((size_t)32 << 10) /* bytes of a body that the loop reads: at most a millisecond or two */
+#define WRITE_INLINE_MAX ((size_t)64 << 10) /* bytes of a response, packed, that the loop writes */
+#define STORAGE_SIZE     4096               /* bytes of it that need no heap */
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
@@ -58,12 +64,6 @@ struct edge_call *edge_call_create(struct edge *edge, struct http_request *reque
     http_request_on_left(request, call_client_left, call);
     edge->calls++;
     return call;
-}
-
-void edge_call_ended(struct edge_call *call)
-{
-    call->edge->calls--;
-    edge_check_drained(call->edge);
 }
 
 /* ---- the request message ----------------------------------------------------------------------------------------- */
@@ -185,19 +185,77 @@ static bool call_read(struct edge *edge, struct http_request *request, const str
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
+/* A large response that a worker writes as JSON. */
+struct call_writing {
+    struct job job;
+    struct edge *edge;
+    struct http_request *request;
+    struct arena arena;
+    const ProtobufCMessage *response; /* a copy, in the arena */
+    struct buffer out;
+};
+
+static void call_writing_run(struct job *job)
+{
+    struct call_writing *writing = CONTAINER_OF(job, struct call_writing, job);
+    struct json_writer writer;
+    json_writer_init(&writer, &writing->out);
+    transcode_write(&writer, NULL, writing->response);
+}
+
+static void call_writing_ended(struct job *job)
+{
+    struct call_writing *writing = CONTAINER_OF(job, struct call_writing, job);
+    struct edge *edge = writing->edge;
+    if (job->status.code == OK)
+        edge_reply_json(edge, writing->request, 200, &writing->out);
+    else
+        edge_fail(writing->request, &job->status);
+    buffer_fini(&writing->out);
+    arena_fini(&writing->arena);
+    free(writing);
+    edge->calls--;
+    edge_check_drained(edge);
+}
+
+static void call_write_large(struct edge *edge, struct http_request *request, const ProtobufCMessage *response,
+                             size_t size)
+{
+    struct call_writing *writing = xmalloc(sizeof *writing);
+    *writing = (struct call_writing){
+        .job = {.loop = edge->loop, .run = call_writing_run, .ended = call_writing_ended},
+        .edge = edge,
+        .request = request,
+    };
+    arena_init(&writing->arena, NULL, 0, COPY_FACTOR * edge->settings.message_max + ARENA_MORE);
+    buffer_init(&writing->out, STREAM_EVENT_MAX);
+    writing->response = rpc_message_copy(&writing->arena, response);
+    edge->calls++;
+    if (writing->response) {
+        job_start(&writing->job, size);
+        return;
+    }
+    fail(&writing->job.status, RESOURCE_EXHAUSTED, "no memory for the response");
+    call_writing_ended(&writing->job);
+}
+
 static void call_answered(const ProtobufCMessage *response, void *data)
 {
     struct edge_call *call = data;
     struct edge *edge = call->edge;
+    size_t size = rpc_client_call_received_bytes(&call->base);
     struct json_writer writer;
-    edge_call_ended(call);
     if (!response) {
         edge_fail_call(call->request, &call->base);
-        return;
+    } else if (size > WRITE_INLINE_MAX) {
+        call_write_large(edge, call->request, response, size);
+    } else {
+        json_writer_init(&writer, &edge->out);
+        transcode_write(&writer, NULL, response);
+        edge_reply_json(edge, call->request, 200, &edge->out);
     }
-    json_writer_init(&writer, &edge->out);
-    transcode_write(&writer, NULL, response);
-    edge_reply_json(edge, call->request, 200, &edge->out);
+    edge->calls--; /* `call` was in the request's memory */
+    edge_check_drained(edge);
 }
 
 static void call_start(struct edge *edge, struct http_request *request, const struct edge_match *match,
@@ -242,15 +300,109 @@ static const struct rpc_method *call_method(const struct edge *edge, const struc
     return NULL;
 }
 
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* A request that is read: of a small body at once, of a large one by a worker. */
+struct call_reading {
+    struct job job;
+    struct edge *edge;
+    struct http_request *request;
+    struct edge_match match;
+    const struct rpc_method *method;
+    struct arena arena;
+    ProtobufCMessage *message; /* NULL: `status` */
+    size_t message_size;       /* packed */
+    struct status status;
+};
+
+static void call_reading_init(struct call_reading *reading, struct edge *edge, struct http_request *request,
+                              const struct edge_match *match, void *storage, size_t storage_size)
+{
+    *reading = (struct call_reading){
+        .edge = edge,
+        .request = request,
+        .match = *match,
+        .method = call_method(edge, match->route),
+    };
+    arena_init(&reading->arena, storage, storage_size, ARENA_FACTOR * edge->settings.message_max + ARENA_MORE);
+}
+
+static void call_reading_read(struct call_reading *reading)
+{
+    const ProtobufCMessageDescriptor *type = edge_route_method(reading->match.route)->input;
+    ProtobufCMessage *message = arena_alloc(&reading->arena, type->sizeof_message);
+    if (!message) {
+        fail(&reading->status, RESOURCE_EXHAUSTED, "no memory for the request");
+        return;
+    }
+    protobuf_c_message_init(type, message);
+    if (!call_read(reading->edge, reading->request, &reading->match, reading->method, message, &reading->arena,
+                   &reading->status))
+        return;
+    reading->message_size = protobuf_c_message_get_packed_size(message);
+    reading->message = message;
+}
+
+static void call_reading_finish(struct call_reading *reading)
+{
+    size_t most = reading->edge->settings.message_max;
+    if (!reading->message)
+        edge_fail(reading->request, &reading->status);
+    else if (reading->message_size > most)
+        edge_refuse(reading->request, 413, "the request has %zu bytes as a message, more than the %zu that are allowed",
+                    reading->message_size, most);
+    else /* which copies the message */
+        call_start(reading->edge, reading->request, &reading->match, reading->method, reading->message);
+    arena_fini(&reading->arena);
+}
+
+static void call_reading_run(struct job *job)
+{
+    call_reading_read(CONTAINER_OF(job, struct call_reading, job));
+}
+
+static void call_reading_ended(struct job *job)
+{
+    struct call_reading *reading = CONTAINER_OF(job, struct call_reading, job);
+    struct edge *edge = reading->edge;
+    if (job->status.code != OK)
+        reading->status = job->status;
+    call_reading_finish(reading);
+    free(reading);
+    edge->calls--;
+    edge_check_drained(edge);
+}
+
+/* In a worker. While it reads, the request stays as it is: this handler has not answered it. */
+static void call_read_large(struct edge *edge, struct http_request *request, const struct edge_match *match,
+                            size_t size)
+{
+    char name[METHOD_NAME_MAX];
+    struct status st = {0};
+    snprintf(name, sizeof name, "%s/%s", match->route->service->name, match->route->method);
+    const struct rpc_principal *principal = edge_principal(edge, request, name, &st);
+    if (!principal) {
+        edge_fail(request, &st);
+        return;
+    }
+    struct call_reading *reading = xmalloc(sizeof *reading);
+    call_reading_init(reading, edge, request, match, NULL, 0);
+    reading->job = (struct job){
+        .loop = edge->loop,
+        .run = call_reading_run,
+        .ended = call_reading_ended,
+        .owner = job_owner(principal->tenant, principal->name),
+    };
+    edge->calls++;
+    job_start(&reading->job, size);
+}
+
 void edge_call_begin(struct edge *edge, struct http_request *request, const struct edge_match *match)
 {
-    const struct rpc_method *method = call_method(edge, match->route);
-    const ProtobufCMessageDescriptor *type = edge_route_method(match->route)->input;
-    size_t size, packed;
-    http_request_body(request, &size);
-    struct status st = {0};
-    struct arena arena;
+    struct call_reading reading;
     char storage[STORAGE_SIZE];
+    size_t size;
+    http_request_body(request, &size);
     if (size && strcmp(match->route->verb, "POST") != 0 && strcmp(match->route->verb, "PUT") != 0) {
         edge_refuse(request, 400, "a %s has no body here; its fields stand in the query", match->route->verb);
         return;
@@ -259,18 +411,11 @@ void edge_call_begin(struct edge *edge, struct http_request *request, const stru
         edge_refuse(request, 415, "the body must have the Content-Type " EDGE_TYPE_JSON);
         return;
     }
-    arena_init(&arena, storage, sizeof storage, ARENA_FACTOR * edge->settings.message_max + ARENA_MORE);
-    ProtobufCMessage *message = arena_alloc(&arena, type->sizeof_message);
-    if (!message)
-        fail(&st, RESOURCE_EXHAUSTED, "no memory for the request");
-    else
-        protobuf_c_message_init(type, message);
-    if (!message || !call_read(edge, request, match, method, message, &arena, &st))
-        edge_fail(request, &st);
-    else if ((packed = protobuf_c_message_get_packed_size(message)) > edge->settings.message_max)
-        edge_refuse(request, 413, "the request has %zu bytes as a message, more than the %zu that are allowed", packed,
-                    edge->settings.message_max);
-    else
-        call_start(edge, request, match, method, message); /* which copies the message */
-    arena_fini(&arena);
+    if (size > READ_INLINE_MAX) {
+        call_read_large(edge, request, match, size);
+        return;
+    }
+    call_reading_init(&reading, edge, request, match, storage, sizeof storage);
+    call_reading_read(&reading);
+    call_reading_finish(&reading);
 }

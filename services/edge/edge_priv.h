@@ -116,8 +116,6 @@ bool edge_body_is_json(const struct http_request *request);
  * request has been answered. */
 struct edge_call *edge_call_create(struct edge *edge, struct http_request *request,
                                    const struct rpc_principal *principal, bool streams, size_t size);
-/* The closure has run its last time. */
-void edge_call_ended(struct edge_call *call);
 void edge_check_drained(struct edge *edge);
 
 /* ---- openapi_answer.c -------------------------------------------------------------------------------------------- */

@@ -168,6 +168,10 @@ static void transcode_read_field(struct json_pull *in, ProtobufCMessage *message
 
 static void read_unknown(struct json_pull *in, const ProtobufCMessageDescriptor *type, const struct json_scope *fields)
 {
+    if (in->wrong) { /* the first one is told */
+        json_pull_skip(in);
+        return;
+    }
     char wanted[UNKNOWN_SHOWN], names[FIELDS_MAX][TRANSCODE_NAME_MAX];
     size_t length = fields->key_length < sizeof wanted ? fields->key_length : 0;
     memcpy(wanted, fields->key, length);

@@ -143,6 +143,12 @@ const void *rpc_client_call_metadata(const struct rpc_client_call *call, const c
     return outbound ? outbound->ops->metadata(outbound, key, size) : NULL;
 }
 
+size_t rpc_client_call_received_bytes(const struct rpc_client_call *call)
+{
+    const struct rpc_outbound *outbound = call->outbound ? call->outbound : call->answer;
+    return outbound ? outbound->received_bytes : 0;
+}
+
 bool rpc_client_call_is_lost(const struct rpc_client_call *call)
 {
     size_t size;

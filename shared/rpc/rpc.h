@@ -185,6 +185,9 @@ void rpc_client_call_resume(struct rpc_client_call *call);
 /* The first value of a key in the answer's initial or trailing metadata, or NULL; valid until the closure returns. */
 const void *rpc_client_call_metadata(const struct rpc_client_call *call, const char *key, size_t *size);
 
+/* Bytes of the answers so far, as they are packed; in the last run of the closure. */
+size_t rpc_client_call_received_bytes(const struct rpc_client_call *call);
+
 /* Whether the call ended without an answer of the service: no connection could be made, or the connection broke. For
  * services of this runtime only; valid until the closure returns. */
 bool rpc_client_call_is_lost(const struct rpc_client_call *call);

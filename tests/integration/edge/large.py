@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Large bodies of JSON, in and out: the loop is not held by them. Needs RENGA_BIN. LARGE_SHOWN=1 prints how long visits were."""
+import json
+import os
+import re
+import sys
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from edge import Suite  # noqa: E402
+from checks import check, expect, finish  # noqa: E402
+from ports import free_port  # noqa: E402
+
+HELD_MOST = "0.005"  # seconds, a bound of the histogram
+TIMES = 8            # one of them must be seen without others at the processor
+MIB = 1 << 20
+PAGE = f"127.0.0.1:{free_port()}"
+suite = Suite("one", f"--http.listen={PAGE}", keys=False)
+
+
+def page():
+    with urllib.request.urlopen(f"http://{PAGE}/metrics") as answer:
+        return answer.read().decode()
+
+
+def longer():
+    """Visits of loops that were longer than HELD_MOST."""
+    counts = dict(re.findall(r'renga_loop_held_seconds_bucket\{le="([^"]+)"\} (\S+)', page()))
+    if os.environ.get("LARGE_SHOWN"):
+        print("   ", counts, flush=True)
+    return float(counts["+Inf"]) - float(counts[HELD_MOST])
+
+
+def jobs():
+    return float(re.search(r"^renga_jobs_total (\S+)", page(), re.M)[1])
+
+
+def holds_no_loop(path, body):
+    """Asks until no visit of a loop was too long."""
+    held = []
+    for _ in range(TIMES):
+        before = longer()
+        answer = suite.ask("POST", path, body, content_type="application/json")
+        expect(answer.status == 400, f"{answer.status}: {answer.bytes[:300]}")
+        held.append(longer() - before)
+        if not held[-1]:
+            return
+    expect(False, f"visits above {HELD_MOST} s: {held}")
+
+
+@check("a body of 5 MB with a list, one of 3 MB with unknown fields, and one of 6 MB with numbers, are refused, and no loop was held for 5 ms")
+def _():
+    names = '{"agent": "echo", "interruptBefore": [' + '"a\\u00e9\\u00e9\\u00e9\\u00e9",' * 200_000 + '"a"], "no such field": 1}'
+    before = jobs()
+    holds_no_loop("/v1/runs", names)
+    expect(jobs() > before, "no worker read it")
+    many = "{" + ",".join(f'"field{i}":1' for i in range(200_000)) + "}"
+    holds_no_loop("/v1/runs", many)
+    holds_no_loop("/v1/helpdesk:ask", '{"question": [' + "1," * (3 * MIB) + "1]}")
+
+
+@check("a state of 3 MB comes and goes, and worker threads read and write it")
+def _():
+    text = "\\n\u6708" * (MIB // 2)
+    before = jobs()
+    run = suite.ask("POST", "/v1/runs", ('{"agent": "echo", "threadId": "large", "wait": true, "inputJson": {"text": "' + text + '"}}').encode(),
+                    content_type="application/json").json["run"]
+    expect(run["state"] == "RUN_STATE_SUCCEEDED", f"{run['state']}")
+    expect(jobs() >= before + 2, "no worker read it")
+    before = jobs()
+    state = suite.ask("GET", "/v1/threads/large/state").json
+    expect(jobs() == before + 1, f"{jobs() - before} jobs wrote it")
+    expect(json.loads(state["stateJson"])["text"] == json.loads(f'"{text}"'), "the state has another text")
+
+
+@check("a client that leaves while its body is read disturbs no other")
+def _():
+    for _ in range(5):
+        connection = suite.connect()
+        connection.request("POST", "/v1/helpdesk:ask", body='{"question": [' + "1," * (3 * MIB) + "1]}",
+                           headers={"content-type": "application/json"})
+        connection.close()
+    expect(suite.ask("GET", "/v1/agents").status == 200, "the edge does not answer")
+
+
+finish()
