@@ -73,10 +73,8 @@ check("gRPC's headers stay in shared/rpc",
 check("curl's headers stay in shared/http", including(outside("shared/http/"), lambda path, name: name.startswith("curl/")))
 check("hiredis stays where the replies of Redis are read",
       including(outside("shared/redis/replies.c"), lambda path, name: name.startswith("hiredis")))
-SQLITE_FILES = ["services/llm_gateway/usage/ledger_sqlite.c", "services/tool_runner/knowledge/knowledge_sqlite.c"]
-check("SQLite's header is in one file each of the ledger and the knowledge base, and in the store's sqlite/",
-      including([path for path in product if path not in SQLITE_FILES
-                 and not re.fullmatch(r"shared/store/sqlite/\w+\.c", path)],
+check("SQLite's header stays in shared/store/sqlite",
+      including([path for path in product if not re.fullmatch(r"shared/store/sqlite/\w+\.c", path)],
                 lambda path, name: name.startswith("sqlite3")))
 check("libxml2 stays where HTML is read",
       including(outside("services/tool_runner/documents/html_tokens.c"), lambda path, name: name.startswith("libxml/")))

@@ -99,7 +99,7 @@ static bool name_path(struct ledger *ledger, const char *path)
     ledger->in_memory = !path || !path[0];
     if (!ledger->in_memory)
         return (ledger->path = strdup(path)) != NULL;
-    return asprintf(&ledger->path, DATABASE_MEMORY "ledger-%016" PRIx64, random_u64()) >= 0;
+    return asprintf(&ledger->path, SQL_MEMORY "ledger-%016" PRIx64, random_u64()) >= 0;
 }
 
 struct ledger *ledger_create(const struct ledger_options *options, struct status *st)

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "store/sqlite/sql.h"
 #include "usage/ledger.h"
-#include "usage/ledger_sqlite.h"
 #include "usage/sums.h"
 
 #include <pthread.h>
@@ -22,8 +22,8 @@ struct report;
 
 /* Only the writer thread uses this. */
 struct ledger_writer {
-    struct database *database; /* NULL: to be opened */
-    struct statement *upsert;
+    struct sql_file *database; /* NULL: to be opened */
+    struct sql *upsert;
     struct sums *taken; /* on their way to the file */
     int64_t batch;      /* number of the taken batch: the file contains it after the write */
     bool in_doubt;      /* writing `taken` has failed, maybe after it had been written */
@@ -75,16 +75,16 @@ extern const char *const ledger_count_columns[SUM_COUNTS];
 /* A condition in SQL: the row's checksum fits, or it is absent and the counts make sense. */
 void ledger_print_whole(struct buffer *sql);
 
-struct database *ledger_open(const struct ledger *ledger, struct status *st);
-struct statement *ledger_upsert(struct database *database, struct status *st);
+struct sql_file *ledger_open(const struct ledger *ledger, struct status *st);
+struct sql *ledger_upsert(struct sql_file *database, struct status *st);
 
 /* In one transaction, with the number of the batch. Skipped if `maybe_written` and the file has that number. */
-bool ledger_write(struct database *database, struct statement *upsert, const struct sums *sums, int64_t batch,
+bool ledger_write(struct sql_file *database, struct sql *upsert, const struct sums *sums, int64_t batch,
                   bool maybe_written, struct status *st);
 
 /* Folds the sums of the oldest quarter before `limit` that was not folded yet over runs and threads. `more` says
  * whether there was one. */
-bool ledger_fold(struct database *database, int64_t limit, bool *more, struct status *st);
+bool ledger_fold(struct sql_file *database, int64_t limit, bool *more, struct status *st);
 
 /* ---- questions (ledger_query.c) ---------------------------------------------------------------------------------- */
 
@@ -106,7 +106,7 @@ struct usage_answer {
     Renga__V1__UsageRow *totals;
     bool more;
 };
-bool ledger_ask(struct database *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
+bool ledger_ask(struct sql_file *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
                 struct status *st);
 
 /* ---- requests (ledger_check.c) ----------------------------------------------------------------------------------- */

@@ -106,33 +106,32 @@ static void print_rows(struct buffer *sql, const struct usage_query *query)
     buffer_printf(sql, " LIMIT ?%d OFFSET ?%d", LIMIT, SKIP);
 }
 
-static struct statement *ledger_query_prepare(struct database *database, const struct usage_query *query,
-                                              void (*print)(struct buffer *, const struct usage_query *),
-                                              struct status *st)
+static struct sql *ledger_query_prepare(struct sql_file *database, const struct usage_query *query,
+                                        void (*print)(struct buffer *, const struct usage_query *), struct status *st)
 {
     struct buffer sql;
     buffer_init(&sql, SQL_MAX);
     print(&sql, query);
-    struct statement *statement = statement_prepare(database, buffer_text(&sql), st);
+    struct sql *statement = sql_prepare(database, buffer_text(&sql), st);
     buffer_fini(&sql);
     if (!statement)
         return NULL;
-    statement_bind(statement, FROM, query->from);
-    statement_bind(statement, TO, query->to);
-    statement_bind(statement, SHIFT, query->offset + DAY_QUARTERS); /* a whole day more: never below zero */
-    statement_bind(statement, SLOT, ledger_query_slot_of_query(query));
+    sql_bind(statement, FROM, query->from);
+    sql_bind(statement, TO, query->to);
+    sql_bind(statement, SHIFT, query->offset + DAY_QUARTERS); /* a whole day more: never below zero */
+    sql_bind(statement, SLOT, ledger_query_slot_of_query(query));
     for (unsigned i = 0; i < SUM_NAMES; i++)
         if (query->names[i])
-            statement_bind_text(statement, NAMES + (int)i, query->names[i]);
-    statement_bind(statement, LIMIT, query->limit + 1);
-    statement_bind(statement, SKIP, query->skip);
+            sql_bind_clean(statement, NAMES + (int)i, query->names[i]);
+    sql_bind(statement, LIMIT, query->limit + 1);
+    sql_bind(statement, SKIP, query->skip);
     return statement;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* NULL if memory is exhausted. */
-static Renga__V1__UsageRow *make_row(struct statement *statement, struct arena *arena)
+static Renga__V1__UsageRow *make_row(struct sql *statement, struct arena *arena)
 {
     Renga__V1__UsageRow *row = arena_alloc(arena, sizeof *row);
     Renga__V1__Usage *usage = arena_alloc(arena, sizeof *usage);
@@ -140,21 +139,21 @@ static Renga__V1__UsageRow *make_row(struct statement *statement, struct arena *
         return NULL;
     renga__v1__usage_row__init(row);
     renga__v1__usage__init(usage);
-    usage->input_tokens = statement_number(statement, SUM_INPUT);
-    usage->output_tokens = statement_number(statement, SUM_OUTPUT);
-    usage->cached_input_tokens = statement_number(statement, SUM_CACHED_INPUT);
-    usage->cache_write_tokens = statement_number(statement, SUM_CACHE_WRITE);
-    usage->reasoning_tokens = statement_number(statement, SUM_REASONING);
-    usage->model_calls = statement_number(statement, SUM_MODEL_CALLS);
-    usage->tool_calls = statement_number(statement, SUM_TOOL_CALLS);
-    usage->cost_micros = statement_number(statement, SUM_COST);
-    usage->unpriced_calls = statement_number(statement, SUM_UNPRICED);
-    usage->estimated = statement_number(statement, SUM_ESTIMATED) > 0;
+    usage->input_tokens = sql_number(statement, SUM_INPUT);
+    usage->output_tokens = sql_number(statement, SUM_OUTPUT);
+    usage->cached_input_tokens = sql_number(statement, SUM_CACHED_INPUT);
+    usage->cache_write_tokens = sql_number(statement, SUM_CACHE_WRITE);
+    usage->reasoning_tokens = sql_number(statement, SUM_REASONING);
+    usage->model_calls = sql_number(statement, SUM_MODEL_CALLS);
+    usage->tool_calls = sql_number(statement, SUM_TOOL_CALLS);
+    usage->cost_micros = sql_number(statement, SUM_COST);
+    usage->unpriced_calls = sql_number(statement, SUM_UNPRICED);
+    usage->estimated = sql_number(statement, SUM_ESTIMATED) > 0;
     row->usage = usage;
-    row->calls = statement_number(statement, SUM_CALLS);
-    row->failed_calls = statement_number(statement, SUM_FAILED);
-    row->cancelled_calls = statement_number(statement, SUM_CANCELLED);
-    row->cached_calls = statement_number(statement, SUM_CACHED);
+    row->calls = sql_number(statement, SUM_CALLS);
+    row->failed_calls = sql_number(statement, SUM_FAILED);
+    row->cancelled_calls = sql_number(statement, SUM_CANCELLED);
+    row->cached_calls = sql_number(statement, SUM_CACHED);
     return row;
 }
 
@@ -169,33 +168,33 @@ static bool ledger_query_out_of_memory(const struct arena *arena, struct status 
     return arena->exhausted && !fail(st, RESOURCE_EXHAUSTED, "the report takes too much memory; ask for fewer rows");
 }
 
-static bool count_damaged(struct database *database, struct usage_query *query, struct status *st)
+static bool count_damaged(struct sql_file *database, struct usage_query *query, struct status *st)
 {
-    struct statement *statement = ledger_query_prepare(database, query, print_damaged, st);
-    bool read = statement && statement_step(statement, st) == STATEMENT_ROW;
-    query->damaged = read ? statement_number(statement, 0) : 0;
-    statement_finalize(&statement);
+    struct sql *statement = ledger_query_prepare(database, query, print_damaged, st);
+    bool read = statement && sql_step(statement, st) == SQL_ROW;
+    query->damaged = read ? sql_number(statement, 0) : 0;
+    sql_finalize(&statement);
     return read;
 }
 
-static bool ask_totals(struct database *database, const struct usage_query *query, struct arena *arena,
+static bool ask_totals(struct sql_file *database, const struct usage_query *query, struct arena *arena,
                        struct usage_answer *answer, struct status *st)
 {
-    struct statement *statement = ledger_query_prepare(database, query, print_totals, st);
+    struct sql *statement = ledger_query_prepare(database, query, print_totals, st);
     if (!statement)
         return false;
-    bool read = statement_step(statement, st) == STATEMENT_ROW;
+    bool read = sql_step(statement, st) == SQL_ROW;
     if (read)
         answer->totals = make_row(statement, arena);
-    statement_finalize(&statement);
+    sql_finalize(&statement);
     return read && !ledger_query_out_of_memory(arena, st);
 }
 
-static bool ledger_query_read_rows(struct statement *statement, const struct usage_query *query, struct arena *arena,
+static bool ledger_query_read_rows(struct sql *statement, const struct usage_query *query, struct arena *arena,
                                    struct usage_answer *answer, struct status *st)
 {
-    enum statement_step step;
-    while ((step = statement_step(statement, st)) == STATEMENT_ROW) {
+    enum sql_step step;
+    while ((step = sql_step(statement, st)) == SQL_ROW) {
         if ((answer->more = answer->count == (size_t)query->limit))
             return true;
         Renga__V1__UsageRow *row = make_row(statement, arena);
@@ -205,38 +204,38 @@ static bool ledger_query_read_rows(struct statement *statement, const struct usa
                 [SUM_DEPLOYMENT] = &row->deployment, [SUM_RUN] = &row->run_id,    [SUM_THREAD] = &row->thread_id,
             };
             int column = SUM_COUNTS;
-            row->start_ms = ledger_query_slot_of_query(query) ? statement_number(statement, column) * QUARTER_MS : 0;
+            row->start_ms = ledger_query_slot_of_query(query) ? sql_number(statement, column) * QUARTER_MS : 0;
             for (size_t i = 0; i < query->group_count; i++)
                 if (!ledger_query_slot_of(query->groups[i]))
-                    *fields[name_of_group[query->groups[i]]] = copy_clean(arena, statement_text(statement, ++column));
+                    *fields[name_of_group[query->groups[i]]] = copy_clean(arena, sql_text(statement, ++column));
         }
         if (ledger_query_out_of_memory(arena, st))
             return false;
         answer->rows[answer->count++] = row;
     }
-    return step == STATEMENT_DONE;
+    return step == SQL_DONE;
 }
 
-static bool ledger_query_ask_rows(struct database *database, const struct usage_query *query, struct arena *arena,
+static bool ledger_query_ask_rows(struct sql_file *database, const struct usage_query *query, struct arena *arena,
                                   struct usage_answer *answer, struct status *st)
 {
     answer->rows = arena_alloc(arena, (size_t)query->limit * sizeof *answer->rows);
     if (ledger_query_out_of_memory(arena, st))
         return false;
-    struct statement *statement = ledger_query_prepare(database, query, print_rows, st);
+    struct sql *statement = ledger_query_prepare(database, query, print_rows, st);
     bool read = statement && ledger_query_read_rows(statement, query, arena, answer, st);
-    statement_finalize(&statement);
+    sql_finalize(&statement);
     return read;
 }
 
 /* In one transaction: rows and totals are of the same moment. */
-bool ledger_ask(struct database *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
+bool ledger_ask(struct sql_file *database, struct usage_query *query, struct arena *arena, struct usage_answer *answer,
                 struct status *st)
 {
     *answer = (struct usage_answer){0};
-    bool asked = database_run(database, "BEGIN", st) && count_damaged(database, query, st) &&
+    bool asked = sql_run(database, "BEGIN", st) && count_damaged(database, query, st) &&
                  ask_totals(database, query, arena, answer, st) &&
                  (!query->group_count || ledger_query_ask_rows(database, query, arena, answer, st));
-    database_rollback(database);
+    sql_rollback(database);
     return asked;
 }

@@ -203,17 +203,17 @@ static bool await_flush(struct ledger *ledger, struct report *report, struct sta
     return trouble.code == OK || fail_unavailable(st, &trouble);
 }
 
-static bool ledger_report_open_file(struct ledger *ledger, struct database **database, struct status *st)
+static bool ledger_report_open_file(struct ledger *ledger, struct sql_file **database, struct status *st)
 {
     struct status why = {0};
-    if (*database && !ledger->in_memory && database_moved(*database))
-        database_close(database);
+    if (*database && !ledger->in_memory && sql_moved(*database))
+        sql_close(database);
     if (!*database)
         *database = ledger_open(ledger, &why);
     return *database || fail_unavailable(st, &why);
 }
 
-static bool ledger_report_ask(struct ledger *ledger, struct report *report, struct database **database,
+static bool ledger_report_ask(struct ledger *ledger, struct report *report, struct sql_file **database,
                               struct status *st)
 {
     struct status why = {0};
@@ -221,9 +221,9 @@ static bool ledger_report_ask(struct ledger *ledger, struct report *report, stru
         return ledger_report_fail_over(report, st);
     if (!await_flush(ledger, report, st) || !ledger_report_open_file(ledger, database, st))
         return false;
-    database_limit(*database, ledger_report_is_over, report);
+    sql_limit(*database, ledger_report_is_over, report);
     bool asked = ledger_ask(*database, &report->query, &report->arena, &report->answer, &why);
-    database_limit(*database, NULL, NULL);
+    sql_limit(*database, NULL, NULL);
     if (asked && report->query.damaged)
         log_error("ledger.damaged", "%" PRId64 " rows of the accounts in '%s' are damaged and left out of a report",
                   report->query.damaged, ledger->path);
@@ -236,7 +236,7 @@ static bool ledger_report_ask(struct ledger *ledger, struct report *report, stru
         return false;
     }
     log_warn("ledger.unreadable", "a report could not be read from '%s': %s", ledger->path, why.text);
-    database_close(database);
+    sql_close(database);
     return fail_unavailable(st, &why);
 }
 
@@ -256,7 +256,7 @@ static struct report *take_report(struct ledger *ledger)
 void *ledger_reader_run(void *data)
 {
     struct ledger *ledger = data;
-    struct database *database = NULL;
+    struct sql_file *database = NULL;
     struct report *report;
     while ((report = take_report(ledger))) {
         ledger_report_ask(ledger, report, &database, &report->status);
@@ -265,6 +265,6 @@ void *ledger_reader_run(void *data)
         pthread_mutex_unlock(&ledger->lock);
         loop_post(report->loop, &report->work);
     }
-    database_close(&database);
+    sql_close(&database);
     return NULL;
 }

@@ -27,8 +27,12 @@ static const char *const upgrades[] = {
     "ALTER TABLE sums ADD COLUMN unpriced_calls INTEGER NOT NULL DEFAULT 0;", /* to version 2 */
     "ALTER TABLE sums ADD COLUMN seal INTEGER;",                              /* to version 3 */
 };
-static const struct database_plan plan = {
+static const struct sql_plan plan = {
     .version = 3,
+    .subject = "their file", /* of the accounts */
+    .pragmas = "PRAGMA journal_size_limit = 16777216;",
+    .busy_ms = 1000,
+    .memory_max = INT64_C(256) << 20,
     .upgrades = upgrades,
     .tables = "CREATE TABLE sums (quarter INTEGER NOT NULL, " SUM_NAMES_TABLE(NAME_COLUMN) SUM_COUNTS_TABLE(
         COUNT_COLUMN) "seal INTEGER, PRIMARY KEY (quarter, client, tenant, model, deployment, run, thread)) STRICT, "
@@ -38,9 +42,9 @@ static const struct database_plan plan = {
                       "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;",
 };
 
-struct database *ledger_open(const struct ledger *ledger, struct status *st)
+struct sql_file *ledger_open(const struct ledger *ledger, struct status *st)
 {
-    return database_open(ledger->path, &plan, st);
+    return sql_open(ledger->path, &plan, st);
 }
 
 /* ---- SQL --------------------------------------------------------------------------------------------------------- */
@@ -90,13 +94,13 @@ static void print_conflict(struct buffer *sql)
     ledger_print_whole(sql);
 }
 
-static struct statement *ledger_tables_prepare(struct database *database, void (*print)(struct buffer *sql),
-                                               struct status *st)
+static struct sql *ledger_tables_prepare(struct sql_file *database, void (*print)(struct buffer *sql),
+                                         struct status *st)
 {
     struct buffer sql;
     buffer_init(&sql, SQL_MAX);
     print(&sql);
-    struct statement *statement = statement_prepare(database, buffer_text(&sql), st);
+    struct sql *statement = sql_prepare(database, buffer_text(&sql), st);
     buffer_fini(&sql);
     return statement;
 }
@@ -140,64 +144,64 @@ static void print_fold(struct buffer *sql)
     print_conflict(sql);
 }
 
-struct statement *ledger_upsert(struct database *database, struct status *st)
+struct sql *ledger_upsert(struct sql_file *database, struct status *st)
 {
     return ledger_tables_prepare(database, print_upsert, st);
 }
 
 /* A statement with one number and no rows. */
-static bool run_once(struct statement *statement, int64_t number, struct status *st)
+static bool run_once(struct sql *statement, int64_t number, struct status *st)
 {
     if (statement)
-        statement_bind(statement, 1, number);
-    bool ran = statement && statement_run(statement, st);
-    statement_finalize(&statement);
+        sql_bind(statement, 1, number);
+    bool ran = statement && sql_finish(statement, st);
+    sql_finalize(&statement);
     return ran;
 }
 
 /* The first number of the first row, or `fallback` without a row. */
-static bool ledger_tables_read_number(struct database *database, const char *sql, int64_t parameter, int64_t second,
+static bool ledger_tables_read_number(struct sql_file *database, const char *sql, int64_t parameter, int64_t second,
                                       int64_t fallback, int64_t *number, struct status *st)
 {
-    struct statement *statement = statement_prepare(database, sql, st);
+    struct sql *statement = sql_prepare(database, sql, st);
     if (!statement)
         return false;
-    statement_bind(statement, 1, parameter);
-    statement_bind(statement, 2, second);
-    enum statement_step step = statement_step(statement, st);
-    *number = step == STATEMENT_ROW ? statement_number(statement, 0) : fallback;
-    statement_finalize(&statement);
-    return step != STATEMENT_FAILED;
+    sql_bind(statement, 1, parameter);
+    sql_bind(statement, 2, second);
+    enum sql_step step = sql_step(statement, st);
+    *number = step == SQL_ROW ? sql_number(statement, 0) : fallback;
+    sql_finalize(&statement);
+    return step != SQL_FAILED;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static int bind_names(struct statement *statement, const struct sum *sum)
+static int bind_names(struct sql *statement, const struct sum *sum)
 {
     const char *names[SUM_NAMES];
     int parameter = 1;
     sum_names(sum, names);
-    statement_bind(statement, parameter++, sum_quarter(sum));
+    sql_bind(statement, parameter++, sum_quarter(sum));
     for (unsigned i = 0; i < SUM_NAMES; i++)
-        statement_bind_text(statement, parameter++, names[i]);
+        sql_bind_clean(statement, parameter++, names[i]);
     return parameter;
 }
 
-static bool run_upsert(struct statement *upsert, const struct sum *sum, struct status *st)
+static bool run_upsert(struct sql *upsert, const struct sum *sum, struct status *st)
 {
     int parameter = bind_names(upsert, sum);
     for (unsigned i = 0; i < SUM_COUNTS; i++)
-        statement_bind(upsert, parameter++, sum->counts[i]);
-    return statement_run(upsert, st);
+        sql_bind(upsert, parameter++, sum->counts[i]);
+    return sql_finish(upsert, st);
 }
 
-static bool drop_damaged(struct database *database, const struct sum *sum, struct status *st)
+static bool drop_damaged(struct sql_file *database, const struct sum *sum, struct status *st)
 {
-    struct statement *drop = ledger_tables_prepare(database, print_drop_damaged, st);
+    struct sql *drop = ledger_tables_prepare(database, print_drop_damaged, st);
     if (drop)
         bind_names(drop, sum);
-    bool dropped = drop && statement_run(drop, st);
-    statement_finalize(&drop);
+    bool dropped = drop && sql_finish(drop, st);
+    sql_finalize(&drop);
     if (dropped)
         log_error("ledger.damaged", "a damaged row of the accounts, of the quarter %" PRId64 ", begins anew at 0",
                   sum_quarter(sum));
@@ -205,14 +209,14 @@ static bool drop_damaged(struct database *database, const struct sum *sum, struc
 }
 
 /* Adding to a damaged row would give it a checksum that fits: it is dropped, and the new counts are kept. */
-static bool write_sum(struct database *database, struct statement *upsert, const struct sum *sum, struct status *st)
+static bool write_sum(struct sql_file *database, struct sql *upsert, const struct sum *sum, struct status *st)
 {
     if (!run_upsert(upsert, sum, st))
         return false;
-    return database_changed(database) > 0 || (drop_damaged(database, sum, st) && run_upsert(upsert, sum, st));
+    return sql_changed(database) > 0 || (drop_damaged(database, sum, st) && run_upsert(upsert, sum, st));
 }
 
-static bool ledger_tables_write_batch(struct database *database, struct statement *upsert, const struct sums *sums,
+static bool ledger_tables_write_batch(struct sql_file *database, struct sql *upsert, const struct sums *sums,
                                       int64_t batch, bool maybe_written, struct status *st)
 {
     int64_t last = 0;
@@ -224,29 +228,29 @@ static bool ledger_tables_write_batch(struct database *database, struct statemen
     for (const struct sum *sum = sums_first(sums); sum; sum = sum->next)
         if (!write_sum(database, upsert, sum, st))
             return false;
-    return run_once(statement_prepare(database, "INSERT OR REPLACE INTO marks VALUES ('batch', ?1)", st), batch, st);
+    return run_once(sql_prepare(database, "INSERT OR REPLACE INTO marks VALUES ('batch', ?1)", st), batch, st);
 }
 
-bool ledger_write(struct database *database, struct statement *upsert, const struct sums *sums, int64_t batch,
+bool ledger_write(struct sql_file *database, struct sql *upsert, const struct sums *sums, int64_t batch,
                   bool maybe_written, struct status *st)
 {
-    bool written = database_run(database, "BEGIN IMMEDIATE", st) &&
+    bool written = sql_begin(database, st) &&
                    ledger_tables_write_batch(database, upsert, sums, batch, maybe_written, st) &&
-                   database_run(database, "COMMIT", st);
-    database_rollback(database);
+                   sql_commit(database, st);
+    sql_rollback(database);
     return written;
 }
 
 /* ---- folding ----------------------------------------------------------------------------------------------------- */
 
-static bool fold_rows(struct database *database, int64_t quarter, struct status *st)
+static bool fold_rows(struct sql_file *database, int64_t quarter, struct status *st)
 {
-    struct statement *count = ledger_tables_prepare(database, print_count_damaged, st);
+    struct sql *count = ledger_tables_prepare(database, print_count_damaged, st);
     if (count)
-        statement_bind(count, 1, quarter);
-    bool counted = count && statement_step(count, st) == STATEMENT_ROW;
-    int64_t damaged = counted ? statement_number(count, 0) : 0;
-    statement_finalize(&count);
+        sql_bind(count, 1, quarter);
+    bool counted = count && sql_step(count, st) == SQL_ROW;
+    int64_t damaged = counted ? sql_number(count, 0) : 0;
+    sql_finalize(&count);
     if (!counted)
         return false;
     if (damaged)
@@ -256,20 +260,18 @@ static bool fold_rows(struct database *database, int64_t quarter, struct status 
                   damaged, quarter);
     return damaged ||
            (run_once(ledger_tables_prepare(database, print_fold, st), quarter, st) &&
-            run_once(
-                statement_prepare(database, "DELETE FROM sums WHERE quarter = ?1 AND (run <> '' OR thread <> '')", st),
-                quarter, st));
+            run_once(sql_prepare(database, "DELETE FROM sums WHERE quarter = ?1 AND (run <> '' OR thread <> '')", st),
+                     quarter, st));
 }
 
-static bool fold_quarter(struct database *database, int64_t quarter, struct status *st)
+static bool fold_quarter(struct sql_file *database, int64_t quarter, struct status *st)
 {
-    return database_run(database, "BEGIN IMMEDIATE", st) && fold_rows(database, quarter, st) &&
-           run_once(statement_prepare(database, "INSERT OR REPLACE INTO marks VALUES ('folded', ?1)", st), quarter,
-                    st) &&
-           database_run(database, "COMMIT", st);
+    return sql_begin(database, st) && fold_rows(database, quarter, st) &&
+           run_once(sql_prepare(database, "INSERT OR REPLACE INTO marks VALUES ('folded', ?1)", st), quarter, st) &&
+           sql_commit(database, st);
 }
 
-bool ledger_fold(struct database *database, int64_t limit, bool *more, struct status *st)
+bool ledger_fold(struct sql_file *database, int64_t limit, bool *more, struct status *st)
 {
     int64_t last, quarter;
     *more = false;
@@ -281,7 +283,7 @@ bool ledger_fold(struct database *database, int64_t limit, bool *more, struct st
     if (quarter < 0)
         return true;
     *more = fold_quarter(database, quarter, st);
-    database_rollback(database);
+    sql_rollback(database);
     return *more;
 }
 
@@ -307,18 +309,18 @@ static void print_spent_by_tenant(struct buffer *sql)
 bool ledger_spent(struct ledger *ledger, int64_t now_ms, bool tenants,
                   void (*spent)(const char *name, int64_t micros, void *data), void *data, struct status *st)
 {
-    struct database *database = ledger_open(ledger, st);
+    struct sql_file *database = ledger_open(ledger, st);
     if (!database)
         return false;
-    struct statement *statement =
+    struct sql *statement =
         ledger_tables_prepare(database, tenants ? print_spent_by_tenant : print_spent_by_client, st);
-    enum statement_step step = STATEMENT_FAILED;
+    enum sql_step step = SQL_FAILED;
     if (statement) {
-        statement_bind(statement, 1, now_ms / QUARTER_MS / DAY_QUARTERS * DAY_QUARTERS);
-        while ((step = statement_step(statement, st)) == STATEMENT_ROW)
-            spent(statement_text(statement, 0), statement_number(statement, 1), data);
+        sql_bind(statement, 1, now_ms / QUARTER_MS / DAY_QUARTERS * DAY_QUARTERS);
+        while ((step = sql_step(statement, st)) == SQL_ROW)
+            spent(sql_text(statement, 0), sql_number(statement, 1), data);
     }
-    statement_finalize(&statement);
-    database_close(&database);
-    return step == STATEMENT_DONE;
+    sql_finalize(&statement);
+    sql_close(&database);
+    return step == SQL_DONE;
 }

@@ -17,15 +17,15 @@
 
 static void close_file(struct ledger_writer *writer)
 {
-    statement_finalize(&writer->upsert);
-    database_close(&writer->database);
+    sql_finalize(&writer->upsert);
+    sql_close(&writer->database);
 }
 
 /* Writing to a file that was deleted or moved away would succeed, and be lost. */
 static bool ledger_write_open_file(struct ledger *ledger, struct status *st)
 {
     struct ledger_writer *writer = &ledger->writer;
-    if (writer->database && !ledger->in_memory && database_moved(writer->database))
+    if (writer->database && !ledger->in_memory && sql_moved(writer->database))
         close_file(writer);
     if (!writer->database)
         writer->database = ledger_open(ledger, st);

@@ -13,6 +13,12 @@ static const char *const upgrades[] = {
 };
 static const struct sql_plan plan = {
     .version = 2,
+    .subject = "the knowledge base",
+    /* A piece of postings is a fourth of a page, which is the most that a row of an index may have. */
+    .first_pragmas = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;",
+    .pragmas = "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;",
+    .busy_ms = 20000, /* a batch takes a second or two */
+    .memory_max = INT64_C(512) << 20,
     .upgrades = upgrades,
     .tables =
         "CREATE TABLE collections (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, "

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "knowledge/knowledge_sqlite.h"
+#include "store/sqlite/sql.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
 static void ledger_change_row(const char *sql)
 {
     struct status st = {0};
-    struct database *database = open_beside();
-    if (!database_run(database, sql, &st))
+    struct sql_file *database = open_beside();
+    if (!sql_run(database, sql, &st))
         fail_msg("%s: %s", sql, st.text);
-    database_close(&database);
+    sql_close(&database);
 }
 
 /* The names of all clients, with their costs; and the damaged rows. */

@@ -60,13 +60,13 @@ static void a_batch_in_doubt_is_not_written_twice(void **state)
     struct status st = {0};
     struct sums *sums = sums_create(10);
     sums_add(sums, 1, names, counts);
-    struct database *database = open_beside();
-    struct statement *upsert = ledger_upsert(database, &st);
+    struct sql_file *database = open_beside();
+    struct sql *upsert = ledger_upsert(database, &st);
     assert_true(ledger_write(database, upsert, sums, 77, false, &st));
     assert_true(ledger_write(database, upsert, sums, 77, true, &st));
     assert_true(ledger_write(database, upsert, sums, 78, true, &st));
-    statement_finalize(&upsert);
-    database_close(&database);
+    sql_finalize(&upsert);
+    sql_close(&database);
     sums_destroy(&sums);
     open_ledger(house.path);
     assert_int_equal(total_micros(REQUEST(.from_ms = 0)), 10);
@@ -192,9 +192,9 @@ static void a_file_that_is_no_database_is_left_alone(void **state)
 static void the_file_of_a_newer_release_is_refused(void **state)
 {
     struct status st = {0};
-    struct database *database = open_beside();
-    assert_true(database_run(database, "PRAGMA user_version = 4", &st));
-    database_close(&database);
+    struct sql_file *database = open_beside();
+    assert_true(sql_run(database, "PRAGMA user_version = 4", &st));
+    sql_close(&database);
     open_ledger(house.path);
     assert_refused(REQUEST(.from_ms = 0), UNAVAILABLE, "version 4 and this release knows up to 3");
 }
@@ -206,12 +206,12 @@ static void the_file_of_an_older_release_is_upgraded_and_keeps_its_sums(void **s
     open_ledger(house.path);
     spend("desk", "kyoto", MIDNIGHT, 5);
     close_ledger();
-    struct database *database = open_beside();
-    assert_true(database_run(database,
-                             "ALTER TABLE sums DROP COLUMN seal; "
-                             "ALTER TABLE sums DROP COLUMN unpriced_calls; PRAGMA user_version = 1",
-                             &st));
-    database_close(&database);
+    struct sql_file *database = open_beside();
+    assert_true(sql_run(database,
+                        "ALTER TABLE sums DROP COLUMN seal; "
+                        "ALTER TABLE sums DROP COLUMN unpriced_calls; PRAGMA user_version = 1",
+                        &st));
+    sql_close(&database);
     open_ledger(house.path);
     spend("desk", "kyoto", MIDNIGHT, 6);
     assert_int_equal(total_micros(REQUEST(.client = TEXT("desk"))), 11);

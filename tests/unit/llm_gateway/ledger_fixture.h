@@ -309,11 +309,11 @@ static inline void await_written(void)
     assert_int_equal(stats_now().behind_ms, 0);
 }
 
-static inline struct database *open_beside(void)
+static inline struct sql_file *open_beside(void)
 {
     struct status st = {0};
     struct ledger same = {.path = house.path};
-    struct database *database = ledger_open(&same, &st);
+    struct sql_file *database = ledger_open(&same, &st);
     assert_non_null(database);
     return database;
 }

@@ -76,7 +76,7 @@ static int64_t check_file(const char *path)
     struct usage_answer answer;
     struct arena arena;
     struct ledger ledger = {.path = (char *)(uintptr_t)path};
-    struct database *database = ledger_open(&ledger, &st);
+    struct sql_file *database = ledger_open(&ledger, &st);
     assert_non_null(database);
     arena_init(&arena, NULL, 0, 1 << 20);
     assert_true(ledger_ask(database, &query, &arena, &answer, &st));
@@ -90,7 +90,7 @@ static int64_t check_file(const char *path)
     }
     assert_int_equal(of_rows, calls);
     arena_fini(&arena);
-    database_close(&database);
+    sql_close(&database);
     return calls;
 }
 

@@ -6,12 +6,12 @@
 #include "ledger_fixture.h"
 
 /* Another connection that writes: flushes, and so reports, wait for it. */
-static struct database *block(void)
+static struct sql_file *block(void)
 {
     struct status st = {0};
     assert_int_equal(total_micros(REQUEST(.from_ms = 0)), 0);
-    struct database *database = open_beside();
-    assert_true(database_run(database, "BEGIN IMMEDIATE", &st));
+    struct sql_file *database = open_beside();
+    assert_true(sql_run(database, "BEGIN IMMEDIATE", &st));
     spend("desk", "kyoto", MIDNIGHT, 5);
     return database;
 }
@@ -19,7 +19,7 @@ static struct database *block(void)
 static void a_report_that_was_left_ends_once(void **state)
 {
     open_ledger(house.path);
-    struct database *blocker = block();
+    struct sql_file *blocker = block();
     Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
     struct asked *first = begin_asking(&request, NULL, 10000), *second = begin_asking(&request, NULL, 10000);
     nap();
@@ -33,20 +33,20 @@ static void a_report_that_was_left_ends_once(void **state)
     assert_int_equal(second->status.code, CANCELLED);
     asked_free(first);
     asked_free(second);
-    database_close(&blocker);
+    sql_close(&blocker);
     assert_recovers(5);
 }
 
 static void a_report_ends_at_its_deadline(void **state)
 {
     open_ledger(house.path);
-    struct database *blocker = block();
+    struct sql_file *blocker = block();
     Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
     struct asked *asked = begin_asking(&request, NULL, 50);
     await_asked(asked);
     assert_int_equal(asked->status.code, DEADLINE_EXCEEDED);
     asked_free(asked);
-    database_close(&blocker);
+    sql_close(&blocker);
     assert_recovers(5);
 }
 
@@ -73,10 +73,10 @@ static void ask_many(unsigned clients, unsigned count, unsigned expected_refused
 static void so_many_reports_wait_and_no_more(void **state)
 {
     open_ledger(house.path);
-    struct database *blocker = block();
+    struct sql_file *blocker = block();
     ask_many(80, 80, 15);
     ask_many(1, 30, 13);
-    database_close(&blocker);
+    sql_close(&blocker);
     assert_recovers(5);
 }
 
@@ -127,7 +127,7 @@ static void a_long_report_stops_at_its_deadline_and_at_the_end(void **state)
 static void closing_does_not_wait_for_long(void **state)
 {
     open_ledger(house.path);
-    struct database *blocker = block();
+    struct sql_file *blocker = block();
     Renga__V1__GetUsageRequest request = REQUEST(.from_ms = 0);
     struct asked *asked = begin_asking(&request, NULL, 10000);
     nap();
@@ -137,7 +137,7 @@ static void closing_does_not_wait_for_long(void **state)
     await_asked(asked);
     assert_int_equal(asked->status.code, UNAVAILABLE);
     asked_free(asked);
-    database_close(&blocker);
+    sql_close(&blocker);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, drop_folder)

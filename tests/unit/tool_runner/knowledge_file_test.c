@@ -1,5 +1,5 @@
 /* The file of a knowledge base as its connections open it. */
-#include "knowledge/knowledge_sqlite.h"
+#include "store/sqlite/sql.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,7 +17,13 @@ int fdatasync(int fd)
     return (int)syscall(SYS_fdatasync, fd);
 }
 
-static const struct sql_plan plan = {.version = 1, .tables = "CREATE TABLE words (word TEXT);"};
+static const struct sql_plan plan = {
+    .version = 1,
+    .tables = "CREATE TABLE words (word TEXT);",
+    .subject = "the file",
+    .first_pragmas = "PRAGMA auto_vacuum = INCREMENTAL;",
+    .pragmas = "PRAGMA wal_autocheckpoint = 4000;",
+};
 
 static int64_t number_of(struct sql_file *file, const char *text)
 {

@@ -1,5 +1,7 @@
-#include "knowledge/knowledge_sqlite.h"
+#include "store/sqlite/sql.h"
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "store/sqlite/checksum.h"
 
 #include <fcntl.h>
@@ -10,68 +12,59 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_MS    20000 /* longest wait for another connection that writes: a batch takes a second or two */
-#define STEPS      4000  /* of SQLite's machine between two questions whether to stop */
-#define PATH_ROOM  4096
-#define MEMORY_MAX (INT64_C(512) << 20) /* bytes of a database that is no file */
-#define PAGES                                                                                                          \
-    "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; " /* a piece of postings is a fourth of it, which is   \
-                                                                     what a row of an index may have */
-#define FILE_PRAGMAS                                                                                                   \
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; "                     \
-    "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
+#define STEPS              4000 /* of SQLite's machine between two questions whether to stop: some 0.3 ms */
+#define PATH_ROOM          4096
 #define INCREMENTAL        2   /* as PRAGMA auto_vacuum gives it */
 #define SHRINK_LEAST       64  /* free pages that are worth the work */
 #define SHRINK_SHARE       16  /* ... and one in so many pages */
 #define SHRINK_WHOLE_SHARE 4   /* a file of an earlier release is written anew when one in so many pages is left */
 #define SHRINK_BUSY_MS     200 /* longest wait for a reader */
 #define SHRINK_STEP        "PRAGMA incremental_vacuum(256)"
-#define SHARED_NAME        "file:/renga-knowledge-%s?vfs=memdb"
+#define SHARED_NAME        "file:/renga-%s?vfs=memdb"
 #define CONNECT_FLAGS      (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
+#define FILE_PRAGMAS       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 
 struct sql_file {
     sqlite3 *sqlite;
+    const struct sql_plan *plan;
     bool (*stop)(void *data);
     void *stop_data;
 };
 
+struct sql {
+    sqlite3_stmt *statement;
+    struct sql_file *file;
+};
+
 /* For a failure that the connection has just had. */
-static bool knowledge_sqlite_failed(sqlite3 *sqlite, struct status *st)
+static bool sql_failed(struct sql_file *file, struct status *st)
 {
-    switch (sqlite3_errcode(sqlite)) {
+    switch (sqlite3_errcode(file->sqlite)) {
     case SQLITE_INTERRUPT:
         return fail(st, ABORTED, "the statement was stopped");
     case SQLITE_FULL:
-        return fail(st, RESOURCE_EXHAUSTED, "the disk of the knowledge base is full; make room and do it again");
+        return fail(st, RESOURCE_EXHAUSTED, "the disk of %s is full; make room and do it again", file->plan->subject);
     default:
-        return fail(st, UNAVAILABLE, "the knowledge base cannot be used now: %s (SQLite %d)", sqlite3_errmsg(sqlite),
-                    sqlite3_extended_errcode(sqlite));
+        return fail(st, UNAVAILABLE, "%s cannot be used now: %s (SQLite %d)", file->plan->subject,
+                    sqlite3_errmsg(file->sqlite), sqlite3_extended_errcode(file->sqlite));
     }
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
-static void knowledge_sqlite_make_private(const char *path)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        close(fd);
-}
-
-static bool knowledge_sqlite_connect_memory(struct sql_file *file, const char *name, struct status *st)
+static bool sql_connect_memory(struct sql_file *file, const char *name, struct status *st)
 {
     char uri[PATH_ROOM];
-    sqlite3_int64 most = MEMORY_MAX;
+    sqlite3_int64 most = file->plan->memory_max;
     snprintf(uri, sizeof uri, SHARED_NAME, name);
     if (sqlite3_open_v2(uri, &file->sqlite, CONNECT_FLAGS | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
-        return knowledge_sqlite_failed(file->sqlite, st);
+        return sql_failed(file, st);
     sqlite3_file_control(file->sqlite, "main", SQLITE_FCNTL_SIZE_LIMIT, &most);
-    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
-    return sql_run(file, PAGES, st);
+    sqlite3_busy_timeout(file->sqlite, file->plan->busy_ms);
+    return !file->plan->first_pragmas || sql_run(file, file->plan->first_pragmas, st);
 }
 
-static bool read_pragma(struct sql_file *file, const char *text, int64_t *number, struct status *st)
+static bool sql_read_number(struct sql_file *file, const char *text, int64_t *number, struct status *st)
 {
     struct sql *sql = sql_prepare(file, text, st);
     bool read = sql && sql_step(sql, st) == SQL_ROW;
@@ -80,33 +73,30 @@ static bool read_pragma(struct sql_file *file, const char *text, int64_t *number
     return read;
 }
 
-/* PAGES on a file that has it already writes a transaction, and each connection would wait for the disk. */
-static bool knowledge_sqlite_connect_file(struct sql_file *file, const char *path, struct status *st)
+/* first_pragmas on a file that has them already write a transaction, and each connection would wait for the disk. */
+static bool sql_connect_file(struct sql_file *file, const char *path, struct status *st)
 {
-    knowledge_sqlite_make_private(path);
+    /* Only ever a new file: closing a descriptor of one that SQLite has open would drop SQLite's locks (POSIX). */
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
     if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
-        return knowledge_sqlite_failed(file->sqlite, st);
-    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
-    int64_t vacuum;
-    return read_pragma(file, "PRAGMA auto_vacuum", &vacuum, st) &&
-           (vacuum == INCREMENTAL || sql_run(file, PAGES, st)) && sql_run(file, FILE_PRAGMAS, st);
+        return sql_failed(file, st);
+    sqlite3_busy_timeout(file->sqlite, file->plan->busy_ms);
+    int64_t vacuum = INCREMENTAL;
+    if (file->plan->first_pragmas && (!sql_read_number(file, "PRAGMA auto_vacuum", &vacuum, st) ||
+                                      (vacuum != INCREMENTAL && !sql_run(file, file->plan->first_pragmas, st))))
+        return false;
+    return sql_run(file, FILE_PRAGMAS, st) && sql_run(file, file->plan->pragmas, st);
 }
 
-static bool knowledge_sqlite_read_version(struct sql_file *file, int64_t *version, struct status *st)
+static bool sql_make_tables(struct sql_file *file, struct status *st)
 {
-    struct sql *sql = sql_prepare(file, "PRAGMA user_version", st);
-    bool read = sql && sql_step(sql, st) == SQL_ROW;
-    *version = read ? sql_number(sql, 0) : 0;
-    sql_finalize(&sql);
-    return read;
-}
-
-static bool make_tables(struct sql_file *file, const struct sql_plan *plan, struct status *st)
-{
+    const struct sql_plan *plan = file->plan;
     char text[64];
     int64_t version;
     snprintf(text, sizeof text, "PRAGMA user_version = %d", plan->version);
-    if (!sql_begin(file, st) || !knowledge_sqlite_read_version(file, &version, st))
+    if (!sql_begin(file, st) || !sql_read_number(file, "PRAGMA user_version", &version, st))
         return false;
     if (version == 0 && !sql_run(file, plan->tables, st))
         return false;
@@ -116,20 +106,22 @@ static bool make_tables(struct sql_file *file, const struct sql_plan *plan, stru
     return sql_run(file, text, st) && sql_commit(file, st);
 }
 
-/* Looked at first without a lock: that a file is as it should be is what is found nearly always. */
-static bool knowledge_sqlite_migrate(struct sql_file *file, const struct sql_plan *plan, struct status *st)
+/* Looked at first without a lock: nearly always the tables are current. */
+static bool sql_migrate(struct sql_file *file, struct status *st)
 {
+    const struct sql_plan *plan = file->plan;
     int64_t version;
-    if (!knowledge_sqlite_read_version(file, &version, st))
+    if (!sql_read_number(file, "PRAGMA user_version", &version, st))
         return false;
     if (version > plan->version)
         return fail(st, FAILED_PRECONDITION,
-                    "the knowledge base has version %" PRId64 " and this release knows up to %d; run the release that "
-                    "wrote it, or give another file",
-                    version, plan->version);
+                    "%s has version %" PRId64
+                    " and this release knows up to %d; run the release that wrote it, or give "
+                    "another file",
+                    plan->subject, version, plan->version);
     if (version == plan->version)
         return true;
-    bool made = make_tables(file, plan, st);
+    bool made = sql_make_tables(file, st);
     sql_rollback(file);
     return made;
 }
@@ -138,16 +130,16 @@ struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct 
 {
     struct sql_file *file = calloc(1, sizeof *file);
     if (!file) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory to open the knowledge base");
+        fail(st, RESOURCE_EXHAUSTED, "no memory to open %s", plan->subject);
         return NULL;
     }
+    file->plan = plan;
     size_t scheme = strlen(SQL_MEMORY);
     bool in_memory = strncmp(path, SQL_MEMORY, scheme) == 0;
-    bool connected = in_memory ? knowledge_sqlite_connect_memory(file, path + scheme, st)
-                               : knowledge_sqlite_connect_file(file, path, st);
+    bool connected = in_memory ? sql_connect_memory(file, path + scheme, st) : sql_connect_file(file, path, st);
     if (connected && !sqlite_checksum_register(file->sqlite))
-        connected = knowledge_sqlite_failed(file->sqlite, st);
-    if (!connected || !knowledge_sqlite_migrate(file, plan, st))
+        connected = sql_failed(file, st);
+    if (!connected || !sql_migrate(file, st))
         sql_close(&file);
     return file;
 }
@@ -165,7 +157,7 @@ void sql_close(struct sql_file **file)
 
 bool sql_run(struct sql_file *file, const char *text, struct status *st)
 {
-    return sqlite3_exec(file->sqlite, text, NULL, NULL, NULL) == SQLITE_OK || knowledge_sqlite_failed(file->sqlite, st);
+    return sqlite3_exec(file->sqlite, text, NULL, NULL, NULL) == SQLITE_OK || sql_failed(file, st);
 }
 
 bool sql_begin(struct sql_file *file, struct status *st)
@@ -184,7 +176,13 @@ void sql_rollback(struct sql_file *file)
         sqlite3_exec(file->sqlite, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static int knowledge_sqlite_asked_to_stop(void *data)
+bool sql_moved(struct sql_file *file)
+{
+    int moved = 0;
+    return sqlite3_file_control(file->sqlite, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+static int sql_is_stopped(void *data)
 {
     struct sql_file *file = data;
     return file->stop(file->stop_data);
@@ -194,7 +192,7 @@ void sql_limit(struct sql_file *file, bool (*stop)(void *data), void *data)
 {
     file->stop = stop;
     file->stop_data = data;
-    sqlite3_progress_handler(file->sqlite, STEPS, stop ? knowledge_sqlite_asked_to_stop : NULL, file);
+    sqlite3_progress_handler(file->sqlite, STEPS, stop ? sql_is_stopped : NULL, file);
 }
 
 /* ---- free pages -------------------------------------------------------------------------------------------------- */
@@ -209,8 +207,9 @@ static bool shrink_whole(struct sql_file *file, int64_t pages, int64_t unused, s
 bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, struct status *st)
 {
     int64_t pages, unused, mode;
-    if (!read_pragma(file, "PRAGMA page_count", &pages, st) ||
-        !read_pragma(file, "PRAGMA freelist_count", &unused, st) || !read_pragma(file, "PRAGMA auto_vacuum", &mode, st))
+    if (!sql_read_number(file, "PRAGMA page_count", &pages, st) ||
+        !sql_read_number(file, "PRAGMA freelist_count", &unused, st) ||
+        !sql_read_number(file, "PRAGMA auto_vacuum", &mode, st))
         return false;
     if (unused < SHRINK_LEAST || unused * SHRINK_SHARE < pages)
         return true;
@@ -218,7 +217,7 @@ bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, str
         return false;
     for (int64_t before = unused + 1; mode && unused > 0 && unused < before && !stop(data);) {
         before = unused;
-        if (!sql_run(file, SHRINK_STEP, st) || !read_pragma(file, "PRAGMA freelist_count", &unused, st))
+        if (!sql_run(file, SHRINK_STEP, st) || !sql_read_number(file, "PRAGMA freelist_count", &unused, st))
             return false;
     }
     /* A reader that is busy keeps the file as it is until the next checkpoint. */
@@ -230,34 +229,33 @@ bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, str
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */
 
-/* A statement is SQLite's own under another name. */
-static sqlite3_stmt *knowledge_sqlite_of(struct sql *sql)
-{
-    return (sqlite3_stmt *)sql;
-}
-
 struct sql *sql_prepare(struct sql_file *file, const char *text, struct status *st)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v3(file->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
-        knowledge_sqlite_failed(file->sqlite, st);
-    return (struct sql *)statement;
+    struct sql *sql = xmalloc(sizeof *sql);
+    *sql = (struct sql){.file = file};
+    if (sqlite3_prepare_v3(file->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &sql->statement, NULL) == SQLITE_OK)
+        return sql;
+    sql_failed(file, st);
+    free(sql);
+    return NULL;
 }
 
 void sql_finalize(struct sql **sql)
 {
-    sqlite3_finalize(knowledge_sqlite_of(*sql));
+    if (*sql)
+        sqlite3_finalize((*sql)->statement);
+    free(*sql);
     *sql = NULL;
 }
 
 void sql_bind(struct sql *sql, int parameter, int64_t value)
 {
-    sqlite3_bind_int64(knowledge_sqlite_of(sql), parameter, value);
+    sqlite3_bind_int64(sql->statement, parameter, value);
 }
 
 void sql_bind_text(struct sql *sql, int parameter, const char *text, size_t length)
 {
-    sqlite3_bind_text(knowledge_sqlite_of(sql), parameter, text, (int)length, SQLITE_STATIC);
+    sqlite3_bind_text(sql->statement, parameter, text, (int)length, SQLITE_STATIC);
 }
 
 void sql_bind_string(struct sql *sql, int parameter, const char *text)
@@ -265,27 +263,32 @@ void sql_bind_string(struct sql *sql, int parameter, const char *text)
     sql_bind_text(sql, parameter, text, strlen(text));
 }
 
+void sql_bind_clean(struct sql *sql, int parameter, const char *text)
+{
+    sql_bind_text(sql, parameter, text, text_clean_length(text, strlen(text)));
+}
+
 void sql_bind_bytes(struct sql *sql, int parameter, const void *bytes, size_t size)
 {
-    sqlite3_bind_blob(knowledge_sqlite_of(sql), parameter, bytes, (int)size, SQLITE_STATIC);
+    sqlite3_bind_blob(sql->statement, parameter, bytes, (int)size, SQLITE_STATIC);
 }
 
 enum sql_step sql_step(struct sql *sql, struct status *st)
 {
-    switch (sqlite3_step(knowledge_sqlite_of(sql))) {
+    switch (sqlite3_step(sql->statement)) {
     case SQLITE_ROW:
         return SQL_ROW;
     case SQLITE_DONE:
         return SQL_DONE;
     default:
-        knowledge_sqlite_failed(sqlite3_db_handle(knowledge_sqlite_of(sql)), st);
+        sql_failed(sql->file, st);
         return SQL_FAILED;
     }
 }
 
 void sql_reset(struct sql *sql)
 {
-    sqlite3_reset(knowledge_sqlite_of(sql));
+    sqlite3_reset(sql->statement);
 }
 
 bool sql_finish(struct sql *sql, struct status *st)
@@ -300,19 +303,19 @@ bool sql_finish(struct sql *sql, struct status *st)
 
 int64_t sql_number(struct sql *sql, int column)
 {
-    return sqlite3_column_int64(knowledge_sqlite_of(sql), column);
+    return sqlite3_column_int64(sql->statement, column);
 }
 
 const char *sql_text(struct sql *sql, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(knowledge_sqlite_of(sql), column);
+    const char *text = (const char *)sqlite3_column_text(sql->statement, column);
     return text ? text : "";
 }
 
 const void *sql_bytes(struct sql *sql, int column, size_t *size)
 {
-    const void *bytes = sqlite3_column_blob(knowledge_sqlite_of(sql), column);
-    *size = (size_t)sqlite3_column_bytes(knowledge_sqlite_of(sql), column);
+    const void *bytes = sqlite3_column_blob(sql->statement, column);
+    *size = (size_t)sqlite3_column_bytes(sql->statement, column);
     return bytes;
 }
 

@@ -1,7 +1,8 @@
-/* SQLite: a connection to the file of the knowledge base, statements, error texts. Independent of the data. A
- * connection belongs to one thread at a time. Errors contain no path: their texts reach clients. */
-#ifndef RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
-#define RENGA_TOOL_RUNNER_KNOWLEDGE_SQLITE_H
+/* Files of a service that keeps its data in tables: connections, versions of the tables, statements, error texts.
+ * Independent of the data, and of the stores beside it. A connection belongs to one thread at a time. Errors contain no
+ * path: their texts reach clients. */
+#ifndef RENGA_STORE_SQLITE_SQL_H
+#define RENGA_STORE_SQLITE_SQL_H
 
 #include "base/status.h"
 
@@ -15,7 +16,12 @@ struct sql; /* a statement */
 struct sql_plan {
     int version;        /* PRAGMA user_version of `tables`; a file of a higher one is refused, FAILED_PRECONDITION */
     const char *tables; /* SQL that makes them in a new file */
-    const char *const *upgrades; /* SQL that makes version n + 2 of version n + 1 */
+    const char *const *upgrades; /* SQL from version 1 to 2, from 2 to 3, …: `version` - 1 of them */
+    const char *subject;         /* of error texts: "the knowledge base" */
+    const char *pragmas;         /* of each connection to a file */
+    const char *first_pragmas;   /* before the first table; they include auto_vacuum = INCREMENTAL; or NULL */
+    int busy_ms;                 /* longest wait for another connection that writes */
+    int64_t memory_max;          /* bytes of a database that is no file */
 };
 
 #define SQL_MEMORY "memory:" /* a path that begins so is no file; the same name is the same database */
@@ -24,6 +30,9 @@ struct sql_plan {
  * if the file cannot be opened or is no database. Statements have `seal_of` (store/sqlite/checksum.h). */
 struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st);
 void sql_close(struct sql_file **file);
+
+/* The file that was opened is not the one at its path any more. */
+bool sql_moved(struct sql_file *file);
 
 bool sql_run(struct sql_file *file, const char *text, struct status *st);
 /* BEGIN IMMEDIATE: waits for other writers. */
@@ -47,6 +56,8 @@ void sql_finalize(struct sql **sql);
 void sql_bind(struct sql *sql, int parameter, int64_t value);
 void sql_bind_text(struct sql *sql, int parameter, const char *text, size_t length);
 void sql_bind_string(struct sql *sql, int parameter, const char *text);
+/* Up to the first byte that is not UTF-8. */
+void sql_bind_clean(struct sql *sql, int parameter, const char *text);
 void sql_bind_bytes(struct sql *sql, int parameter, const void *bytes, size_t size);
 
 enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
