@@ -263,16 +263,16 @@ static void call_start(struct edge *edge, struct http_request *request, const st
 {
     char name[METHOD_NAME_MAX];
     struct status st = {0};
-    const struct edge_way *way = edge_way_to(edge, match->route->service);
+    const struct edge_peer *peer = edge_find_peer(edge, match->route->service);
     snprintf(name, sizeof name, "%s/%s", method->service, method->name);
     const struct rpc_principal *principal = edge_principal(edge, request, name, &st);
-    if (principal && !way->stub)
-        st = way->why;
+    if (principal && !peer->stub)
+        st = peer->why;
     if (st.code != OK) {
         edge_fail(request, &st);
         return;
     }
-    assert(way->stub);
+    assert(peer->stub);
     if (method->server_streams && strcmp(http_request_method(request), "HEAD") == 0) {
         http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
         return;
@@ -282,12 +282,12 @@ static void call_start(struct edge *edge, struct http_request *request, const st
         return;
     }
     if (method->server_streams) {
-        stream_begin(edge, request, principal, way->stub, method->index, message);
+        stream_begin(edge, request, principal, peer->stub, method->index, message);
         return;
     }
     struct edge_call *call = edge_call_create(edge, request, principal, false, sizeof *call);
     if (call)
-        way->stub->invoke(way->stub, method->index, message, call_answered, &call->base);
+        peer->stub->invoke(peer->stub, method->index, message, call_answered, &call->base);
 }
 
 static const struct rpc_method *call_method(const struct edge *edge, const struct edge_route *route)

@@ -4,7 +4,7 @@
  *                                                                  |---> stream.c, multiplex.c: streams
  *                                                                  '---> session.c, assets.c, openapi_answer.c: own
  *
- * Each loop has an instance, all on one port; all share `commons`. */
+ * Each loop has an instance, all on one port; they have `shared` in common. */
 #ifndef RENGA_EDGE_PRIV_H
 #define RENGA_EDGE_PRIV_H
 
@@ -22,14 +22,14 @@
 #define EDGE_SERVICES_MAX 12
 #define EDGE_TYPE_JSON    "application/json"
 
-struct edge_commons;
+struct edge_shared;
 struct edge_metrics;
 struct service_context;
 
 extern const struct option edge_options[];
 
-/* The way to a service of the table. */
-struct edge_way {
+/* The stub of a service of the table. */
+struct edge_peer {
     const ProtobufCServiceDescriptor *descriptor;
     ProtobufCService *stub; /* NULL: `why` */
     struct status why;
@@ -56,11 +56,11 @@ struct edge {
     const struct rpc_auth *auth; /* NULL: no keys */
     const struct rpc_schema *schema;
     struct edge_settings settings;
-    struct edge_commons *commons;
+    struct edge_shared *shared;
     struct edge_metrics *metrics; /* NULL: no counts */
     struct http_server *server;   /* NULL: it does not listen */
-    struct edge_way ways[EDGE_SERVICES_MAX];
-    size_t way_count;
+    struct edge_peer peers[EDGE_SERVICES_MAX];
+    size_t peer_count;
     struct buffer out; /* the next output; empty between two callbacks */
 
     unsigned calls; /* under way */
@@ -76,7 +76,7 @@ struct edge {
 /* Every request comes here. `data` is the edge. */
 void edge_handle(struct http_request *request, void *data);
 
-const struct edge_way *edge_way_to(const struct edge *edge, const ProtobufCServiceDescriptor *service);
+const struct edge_peer *edge_find_peer(const struct edge *edge, const ProtobufCServiceDescriptor *service);
 
 /* ---- access.c ---------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* Routes each request to its handler. */
 #include "edge_priv.h"
 
-#include "commons.h"
 #include "edge_metrics.h"
+#include "edge_shared.h"
 #include "errors.h"
 #include "multiplex.h"
 #include "origin.h"
@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-const struct edge_way *edge_way_to(const struct edge *edge, const ProtobufCServiceDescriptor *service)
+const struct edge_peer *edge_find_peer(const struct edge *edge, const ProtobufCServiceDescriptor *service)
 {
-    for (size_t i = 0; i < edge->way_count; i++)
-        if (edge->ways[i].descriptor == service)
-            return &edge->ways[i];
+    for (size_t i = 0; i < edge->peer_count; i++)
+        if (edge->peers[i].descriptor == service)
+            return &edge->peers[i];
     return NULL;
 }
 
@@ -75,11 +75,11 @@ static bool handle_asset(struct edge *edge, struct http_request *request)
 {
     const char *target = http_request_target(request), *method = http_request_method(request);
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (!assets_has(edge->commons->assets, target, strcspn(target, "?")))
+    if (!assets_has(edge->shared->assets, target, strcspn(target, "?")))
         return false;
     edge_metrics_name_path(request, "console");
     if (reads) {
-        assets_reply(edge, edge->commons->assets, request);
+        assets_reply(edge, edge->shared->assets, request);
         return true;
     }
     edge_reply_headers(edge, request);

@@ -213,9 +213,9 @@ static struct multiplex *watch_read(struct edge *edge, struct http_request *requ
     return watch_read_after(watch, request, query, st) ? watch : NULL;
 }
 
-static void watch_start(struct multiplex *watch, const struct edge_way *way, const struct rpc_principal *principal)
+static void watch_start(struct multiplex *watch, const struct edge_peer *peer, const struct rpc_principal *principal)
 {
-    ProtobufCService *stub = way->stub;
+    ProtobufCService *stub = peer->stub;
     watch->open = watch->count;
     watch->edge->calls++;
     http_request_on_left(watch->request, watch_left, watch);
@@ -235,11 +235,11 @@ static void watch_start(struct multiplex *watch, const struct edge_way *way, con
 void multiplex_watch(struct edge *edge, struct http_request *request)
 {
     const char *query = strchr(http_request_target(request), '?');
-    const struct edge_way *way = edge_way_to(edge, &renga__v1__orchestrator__descriptor);
+    const struct edge_peer *peer = edge_find_peer(edge, &renga__v1__orchestrator__descriptor);
     struct status st = {0};
     const struct rpc_principal *principal = edge_principal(edge, request, WATCH_METHOD, &st);
-    if (principal && !way->stub)
-        st = way->why;
+    if (principal && !peer->stub)
+        st = peer->why;
     if (st.code == OK && strcmp(http_request_method(request), "HEAD") == 0) {
         http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
         return;
@@ -248,5 +248,5 @@ void multiplex_watch(struct edge *edge, struct http_request *request)
     if (!watch)
         edge_fail(request, &st);
     else if (stream_open(&watch->stream, &watch_ops, edge, request, principal))
-        watch_start(watch, way, principal);
+        watch_start(watch, peer, principal);
 }

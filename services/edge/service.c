@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "commons.h"
 #include "daemon/service.h"
 #include "edge_metrics.h"
 #include "edge_priv.h"
+#include "edge_shared.h"
 #include "http/hosts.h"
 #include "stream.h"
 #include "stream_quota.h"
@@ -49,13 +49,13 @@ static void edge_find_ways(struct edge *edge, const struct service_context *cont
 {
     for (size_t i = 0; i < edge_route_count; i++) {
         const ProtobufCServiceDescriptor *service = edge_routes[i].service;
-        if (edge_way_to(edge, service) || edge->way_count == EDGE_SERVICES_MAX)
+        if (edge_find_peer(edge, service) || edge->peer_count == EDGE_SERVICES_MAX)
             continue;
-        struct edge_way *way = &edge->ways[edge->way_count++];
-        way->descriptor = service;
-        way->stub = service_peer(context, service, &way->why);
-        if (!way->stub)
-            way->why.code = UNIMPLEMENTED;
+        struct edge_peer *peer = &edge->peers[edge->peer_count++];
+        peer->descriptor = service;
+        peer->stub = service_peer(context, service, &peer->why);
+        if (!peer->stub)
+            peer->why.code = UNIMPLEMENTED;
     }
 }
 
@@ -69,38 +69,38 @@ static void edge_report_drained(struct work *work)
 }
 
 /* Each process has one: all loops share its sessions and files. */
-static struct edge_commons *edge_join_commons(const struct edge *edge, const struct service_context *context)
+static struct edge_shared *edge_join_shared(const struct edge *edge, const struct service_context *context)
 {
     const struct edge *first = context->instances ? (const struct edge *)context->instances[0] : NULL;
-    struct edge_commons *commons = first ? first->commons : calloc(1, sizeof *commons);
-    if (!commons)
+    struct edge_shared *shared = first ? first->shared : calloc(1, sizeof *shared);
+    if (!shared)
         fatal("edge.memory", "no memory for the edge");
-    if (!commons->users++) {
-        commons->sessions = sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms);
-        commons->assets = assets_create();
-        commons->quota = stream_quota_create(edge->settings.streams_per_client);
-        commons->metrics = context->metrics;
-        edge_metrics_show_sessions(context->metrics, commons->sessions);
+    if (!shared->users++) {
+        shared->sessions = sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms);
+        shared->assets = assets_create();
+        shared->quota = stream_quota_create(edge->settings.streams_per_client);
+        shared->metrics = context->metrics;
+        edge_metrics_show_sessions(context->metrics, shared->sessions);
     }
-    return commons;
+    return shared;
 }
 
-static void edge_leave_commons(struct edge_commons *commons)
+static void edge_leave_shared(struct edge_shared *shared)
 {
-    if (!commons || --commons->users)
+    if (!shared || --shared->users)
         return;
-    if (commons->metrics)
-        metrics_uncollect(commons->metrics, commons->sessions);
-    sessions_destroy(&commons->sessions);
-    stream_quota_destroy(&commons->quota);
-    assets_destroy(&commons->assets);
-    free(commons);
+    if (shared->metrics)
+        metrics_uncollect(shared->metrics, shared->sessions);
+    sessions_destroy(&shared->sessions);
+    stream_quota_destroy(&shared->quota);
+    assets_destroy(&shared->assets);
+    free(shared);
 }
 
 static void edge_destroy(ProtobufCService *service)
 {
     struct edge *edge = (struct edge *)service;
-    edge_leave_commons(edge->commons);
+    edge_leave_shared(edge->shared);
     http_server_destroy(&edge->server);
     loop_undefer(edge->loop, &edge->report);
     buffer_fini(&edge->out);
@@ -121,7 +121,7 @@ static ProtobufCService *edge_create(const struct service_context *context, stru
     buffer_init(&edge->out, STREAM_EVENT_MAX);
     if (edge->settings.listen) {
         edge->metrics = edge_metrics_create(context->metrics, edge->loop);
-        edge->commons = edge_join_commons(edge, context);
+        edge->shared = edge_join_shared(edge, context);
         edge_find_ways(edge, context);
     }
     return &edge->base;

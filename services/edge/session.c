@@ -2,7 +2,7 @@
  */
 #include "session.h"
 
-#include "commons.h"
+#include "edge_shared.h"
 #include "errors.h"
 #include "origin.h"
 #include "rpc/auth.h"
@@ -52,7 +52,7 @@ bool session_of(const struct edge *edge, const struct http_request *request, cha
 {
     size_t length;
     const char *id = session_cookie(edge, request, &length);
-    return id && sessions_find(edge->commons->sessions, id, length, authorization);
+    return id && sessions_find(edge->shared->sessions, id, length, authorization);
 }
 
 /* The principal of the key, if the key may call a method of the table. */
@@ -155,7 +155,7 @@ void session_sign_in(struct edge *edge, struct http_request *request)
     const char *before = session_cookie(edge, request, &length);
     if (session_read_key(request, authorization, &st))
         principal = session_principal(edge, authorization, &st);
-    if (principal && !sessions_begin(edge->commons->sessions, authorization, id)) {
+    if (principal && !sessions_begin(edge->shared->sessions, authorization, id)) {
         fail(&st, UNAVAILABLE, "no session could be made");
         principal = NULL;
     }
@@ -165,7 +165,7 @@ void session_sign_in(struct edge *edge, struct http_request *request)
         return;
     }
     if (before)
-        sessions_end(edge->commons->sessions, before, length);
+        sessions_end(edge->shared->sessions, before, length);
     session_set_cookie(edge, request, id, edge->settings.session_max_ms / 1000);
     session_reply(edge, request, principal);
 }
@@ -177,7 +177,7 @@ void session_sign_out(struct edge *edge, struct http_request *request)
         return;
     const char *id = session_cookie(edge, request, &length);
     if (id)
-        sessions_end(edge->commons->sessions, id, length);
+        sessions_end(edge->shared->sessions, id, length);
     session_set_cookie(edge, request, "", 0);
     http_reply_header(request, "Clear-Site-Data", "\"cookies\", \"storage\"");
     session_reply(edge, request, NULL);

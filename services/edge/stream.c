@@ -2,8 +2,8 @@
 
 #include "base/budget.h"
 #include "base/random.h"
-#include "commons.h"
 #include "edge_metrics.h"
+#include "edge_shared.h"
 #include "errors.h"
 #include "stream_quota.h"
 
@@ -121,7 +121,7 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         edge_refuse(request, 406, "this method streams; accept " TYPE_SSE " or " TYPE_LINES);
         return false;
     }
-    if (!stream_quota_take(edge->commons->quota, owner)) {
+    if (!stream_quota_take(edge->shared->quota, owner)) {
         struct status st = {0};
         fail(&st, RESOURCE_EXHAUSTED, "this key has %u streams already, as many as it may; close some, or share one",
              edge->settings.streams_per_client);
@@ -156,7 +156,7 @@ void stream_release(struct edge_stream *stream)
     loop_disarm(loop, &stream->opening);
     loop_disarm(loop, &stream->heartbeat);
     loop_disarm(loop, &stream->patience);
-    stream_quota_release(stream->edge->commons->quota, stream->owner);
+    stream_quota_release(stream->edge->shared->quota, stream->owner);
     edge_metrics_stream_closed(stream->edge->metrics);
     *stream->link = stream->next;
     if (stream->next)

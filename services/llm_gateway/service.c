@@ -75,7 +75,7 @@ static void gateway_destroy(ProtobufCService *service)
 }
 
 /* One set in a process: loops share their knowledge of deployments, and limits hold for the whole process. */
-static bool service_find_shared(struct gateway *gateway, const struct service_context *context, struct status *st)
+static bool gateway_find_shared(struct gateway *gateway, const struct service_context *context, struct status *st)
 {
     const struct gateway *first = context->instances ? (const struct gateway *)context->instances[0] : NULL;
     struct gateway_shared *shared =
@@ -105,7 +105,7 @@ static ProtobufCService *gateway_create(const struct service_context *context, s
         .logs_content = config_boolean(config, "llm_gateway.log_content"),
         .stream_max = (size_t)config_size(config, "llm_gateway.stream_max"),
     };
-    if (!service_find_shared(gateway, context, st)) {
+    if (!gateway_find_shared(gateway, context, st)) {
         gateway_destroy(&gateway->base.base);
         return NULL;
     }

@@ -22,7 +22,7 @@ struct improvement {
     Renga__V1__ImproveQueriesResponse response;
 };
 
-static bool check(const Renga__V1__ImproveQueriesRequest *request, struct status *st)
+static bool improve_check_request(const Renga__V1__ImproveQueriesRequest *request, struct status *st)
 {
     if (!request->n_base_queries)
         return fail_field(st, "base_queries", "is empty; give at least one query");
@@ -198,7 +198,7 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
                    Renga__V1__ImproveQueriesResponse_Closure reply)
 {
     struct status st = {0};
-    if (!check(request, &st)) {
+    if (!improve_check_request(request, &st)) {
         rpc_fail(call, &st);
         return;
     }

@@ -57,7 +57,7 @@ static const char *research_about(const Renga__V1__PlanRequest *request)
     return request->research->theme;
 }
 
-static void describe(struct model_task *task, cJSON *values)
+static void research_describe_plan(struct model_task *task, cJSON *values)
 {
     const Renga__V1__PlanRequest *request = ((struct planning *)task)->request;
     cJSON_AddStringToObject(values, "theme", request->research->theme);
@@ -132,7 +132,7 @@ const struct plan_style research_style = {
                       "\"investigation_points\",\"search_queries\",\"plan_text\"],\"additionalProperties\":false}",
             .fallback_note = {.ja = "どのテーマにも当てはまる観点か、見つかった情報源の題名から計画を作りました",
                               .en = "the plan was made of the points that any theme has, or of the titles of sources"},
-            .describe = describe,
+            .describe = research_describe_plan,
             .read = research_read,
             .fallback = fallback,
             .reply = plan_reply,

@@ -57,7 +57,7 @@ static bool route_check_progress(const Renga__V1__ResearchProgress *progress, st
            share_fits(st, "progress.coverage", progress->coverage);
 }
 
-static bool check(const Renga__V1__RouteRequest *request, struct status *st)
+static bool route_check_request(const Renga__V1__RouteRequest *request, struct status *st)
 {
     if (!request->plan)
         return fail_field(st, "plan", "is missing; give the plan of the research");
@@ -186,7 +186,7 @@ void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1
                  Renga__V1__RouteResponse_Closure reply)
 {
     struct status st = {0};
-    if (!check(request, &st)) {
+    if (!route_check_request(request, &st)) {
         rpc_fail(call, &st);
         return;
     }

@@ -120,7 +120,7 @@ static bool autonomous_waits(const struct autonomous *autonomous)
 }
 
 /* The decision as a request of its own, which may be repeated. */
-static void autonomous_answer(struct autonomous *autonomous)
+static void autonomous_command_answer(struct autonomous *autonomous)
 {
     static unsigned number;
     struct research *research = autonomous->research;
@@ -190,7 +190,7 @@ static int autonomous_go_on(struct autonomous *autonomous)
             autonomous_tell_next(stderr, autonomous, autonomous->words->waits);
             return COMMAND_WAITS;
         }
-        autonomous_answer(autonomous);
+        autonomous_command_answer(autonomous);
         autonomous_drop_result(autonomous);
     }
 }

@@ -22,7 +22,7 @@ static void cancel_run_cancelled(struct orchestrator_client *client, const Proto
                colour(client, PLAIN));
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int cancel_command_work(struct daemon_process *process, const struct config *config)
 {
     struct orchestrator_client client;
     if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
@@ -45,7 +45,7 @@ static int cancel_command(int argc, char **argv)
         .summary = "stops a run, with everything that works for it.",
         .examples = "renga cancel 01m7ztx32p6aqpyjjyss6j4x --reason \"too long\"\n",
         .options = options,
-        .work = work,
+        .work = cancel_command_work,
     };
     return orchestrator_command_run(&command, argc, argv);
 }

@@ -114,7 +114,7 @@ static void chat_event_received(const Renga__V1__ChatStreamEvent *event, void *d
     }
 }
 
-static void begin(struct command_call *call)
+static void chat_command_begin(struct command_call *call)
 {
     struct chat *chat = (struct chat *)call;
     Renga__V1__ChatMessage system = RENGA__V1__CHAT_MESSAGE__INIT, user = RENGA__V1__CHAT_MESSAGE__INIT;
@@ -141,7 +141,8 @@ static int chat_ask(struct daemon_process *process, const struct config *config)
     if (!arguments)
         return COMMAND_USAGE;
     struct status st = {0};
-    struct chat chat = {.call.begin = begin, .config = config, .question = arguments[0], .at_line_start = true};
+    struct chat chat = {
+        .call.begin = chat_command_begin, .config = config, .question = arguments[0], .at_line_start = true};
     chat.gateway = process_stub(process, &renga__v1__llm_gateway__descriptor, &st);
     if (!chat.gateway) {
         fprintf(stderr, NAME ": %s\n", st.text);

@@ -50,7 +50,7 @@ static void health_begin(struct command_call *call)
     grpc__health__v1__health__check(health->server, &request, health_answered, &call->call);
 }
 
-static int health_check(struct daemon_process *process, const struct config *config)
+static int health_command_check(struct daemon_process *process, const struct config *config)
 {
     size_t count;
     const char *const *arguments = command_arguments(config, NAME, 0, 1, "name one service at most", &count);
@@ -83,7 +83,7 @@ static int health(int argc, char **argv)
     daemon.examples = NAME "\n" NAME " --connect 127.0.0.1:15001 renga.v1.LlmGateway\n";
     daemon.extra_options = options;
     daemon.peers = servers;
-    return command_with_process(&daemon, argc, argv, health_check);
+    return command_with_process(&daemon, argc, argv, health_command_check);
 }
 
 const struct command command_health = {

@@ -85,7 +85,7 @@ static int go_on(struct orchestrator_client *client, struct answers *answers)
     return view_run(client, client->arguments[0], last_event_id, false, quiet, true);
 }
 
-static int work(struct daemon_process *process, const struct config *config)
+static int resume_command_work(struct daemon_process *process, const struct config *config)
 {
     struct orchestrator_client client;
     if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
@@ -108,7 +108,7 @@ static int resume_command(int argc, char **argv)
         .examples = "renga resume 01m7ztx32p6aqpyjjyss6j4x --answer '\"yes\"'\n"
                     "renga resume 01m7ztx32p6aqpyjjyss6j4x\n",
         .options = options,
-        .work = work,
+        .work = resume_command_work,
     };
     return orchestrator_command_run(&command, argc, argv);
 }

@@ -69,7 +69,7 @@ static void tools_print(const struct tools *tools, const Renga__V1__ListToolsRes
         fprintf(stderr, NAME ": %s: %s\n", response->degradations[i]->part, response->degradations[i]->reason);
 }
 
-static void answered(const Renga__V1__ListToolsResponse *response, void *data)
+static void tools_answered(const Renga__V1__ListToolsResponse *response, void *data)
 {
     struct tools *tools = ((struct rpc_client_call *)data)->owner;
     if (response)
@@ -80,7 +80,7 @@ static void answered(const Renga__V1__ListToolsResponse *response, void *data)
 static void tools_begin(struct command_call *call)
 {
     struct tools *tools = (struct tools *)call;
-    renga__v1__tool_runner__list_tools(tools->runner, &tools->request, answered, &call->call);
+    renga__v1__tool_runner__list_tools(tools->runner, &tools->request, tools_answered, &call->call);
 }
 
 static int tools_list(struct daemon_process *process, const struct config *config)

@@ -20,7 +20,7 @@ static const struct option options[] = {
     {0},
 };
 
-static int work(struct daemon_process *process, const struct config *config)
+static int watch_command_work(struct daemon_process *process, const struct config *config)
 {
     struct orchestrator_client client;
     if (!orchestrator_client_open(&client, process, config, NAME, 1, 1, "name one run; 'renga runs' lists them"))
@@ -39,7 +39,7 @@ static int watch_command(int argc, char **argv)
         .examples = "renga watch 01m7ztx32p6aqpyjjyss6j4x\n"
                     "renga watch 01m7ztx32p6aqpyjjyss6j4x --json | jq -r .event_id\n",
         .options = options,
-        .work = work,
+        .work = watch_command_work,
     };
     return orchestrator_command_run(&command, argc, argv);
 }

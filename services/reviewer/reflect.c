@@ -176,7 +176,7 @@ static void reflect_fallback(struct model_task *task)
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void reflect_answer(struct model_task *task)
+static void reflect_write_answer(struct model_task *task)
 {
     struct reflecting *reflecting = (struct reflecting *)task;
     Renga__V1__ReflectResponse *response = &reflecting->response;
@@ -198,7 +198,7 @@ static const struct model_task_kind reflect_kind = {
     .describe = reflect_describe,
     .read = reflect_read,
     .fallback = reflect_fallback,
-    .reply = reflect_answer,
+    .reply = reflect_write_answer,
 };
 
 void reflect_begin(struct reviewer *reviewer, struct rpc_call *call, const Renga__V1__ReflectRequest *request,

@@ -79,7 +79,8 @@ static void tool_runner_destroy(ProtobufCService *service)
     free(runner);
 }
 
-static bool service_find_shared(struct tool_runner *runner, const struct service_context *context, struct status *st)
+static bool tool_runner_find_shared(struct tool_runner *runner, const struct service_context *context,
+                                    struct status *st)
 {
     const struct tool_runner *first = context->instances ? (const struct tool_runner *)context->instances[0] : NULL;
     struct tool_shared *shared = first ? first->shared : tool_shared_create(context, st);
@@ -110,7 +111,7 @@ static ProtobufCService *tool_runner_create(const struct service_context *contex
     runner->robots = obeys ? robots_create() : NULL;
     if (obeys && !runner->robots)
         fail(st, RESOURCE_EXHAUSTED, "no memory for the files of robots.txt");
-    if ((obeys && !runner->robots) || !service_find_shared(runner, context, st)) {
+    if ((obeys && !runner->robots) || !tool_runner_find_shared(runner, context, st)) {
         tool_runner_destroy(&runner->base.base);
         return NULL;
     }

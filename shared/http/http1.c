@@ -11,7 +11,7 @@
 #define NAMES_FIRST 1023       /* bytes that a request's head gets at once, if so many arrived */
 #define NO_HTTP     "its first line is not that of HTTP/1.1"
 
-static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
+static void http1_begin_state(struct http1 *reader, enum http1_state state, size_t head_max)
 {
     struct buffer names = reader->names, begun = reader->begun;
     *reader = (struct http1){.state = state, .names = names, .begun = begun, .head_max = head_max};
@@ -27,13 +27,13 @@ static void begin(struct http1 *reader, enum http1_state state, size_t head_max)
 
 void http1_begin(struct http1 *reader, bool answers_head)
 {
-    begin(reader, HTTP1_STATUS, HTTP1_HEAD_MAX);
+    http1_begin_state(reader, HTTP1_STATUS, HTTP1_HEAD_MAX);
     reader->answers_head = answers_head;
 }
 
 void http1_begin_request(struct http1 *reader, size_t head_max)
 {
-    begin(reader, HTTP1_REQUEST, head_max);
+    http1_begin_state(reader, HTTP1_REQUEST, head_max);
     reader->is_request = true;
 }
 
@@ -186,7 +186,7 @@ static bool split_field(const char *line, size_t length, struct field *field)
         begin++;
     while (end > begin && is_blank(line[end - 1]))
         end--;
-    *field = (struct field){line, line + begin, colon, end - begin};
+    *field = (struct field){line, line + http1_begin_state, colon, end - http1_begin_state};
     return true;
 }
 

@@ -204,7 +204,7 @@ static void socket_lost(struct easy_job *job)
     loop_defer(link->client->loop, &link->losing);
 }
 
-static void link_lost(struct work *work)
+static void http_link_lost(struct work *work)
 {
     struct link *link = CONTAINER_OF(work, struct link, losing);
     link_ready(&link->watch, EPOLLIN | EPOLLHUP);
@@ -249,7 +249,7 @@ struct link *link_open(struct connection_pool *pool, const struct transfer *tran
     link->user = user;
     link->secure = transfer->url->secure;
     link->watch.ready = link_ready;
-    link->losing.run = link_lost;
+    link->losing.run = http_link_lost;
     link->origin = origin_hold(client, transfer);
     link->opening->link = link;
     struct opening *opening = link->opening;

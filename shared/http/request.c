@@ -119,7 +119,7 @@ static void request_received(struct http_request *request)
 }
 
 /* No further bytes of it are read: its end is unknown or too far away. */
-static void refuse(struct http_request *request, int http_status, const char *why)
+static void http_request_refuse(struct http_request *request, int http_status, const char *why)
 {
     request_received(request);
     request->refused = true;
@@ -174,13 +174,13 @@ static bool head_is_well(struct http_request *request, const char *expects)
     const char *host = http1_field(&request->reader, "host");
     struct status st = {0};
     if (!target_read(request))
-        refuse(request, 400, "its target is no path that is encoded as it should be, nor a URL of one");
+        http_request_refuse(request, 400, "its target is no path that is encoded as it should be, nor a URL of one");
     else if (expects && strcasecmp(expects, "100-continue") != 0)
-        refuse(request, 417, "it expects what is not known here");
+        http_request_refuse(request, 417, "it expects what is not known here");
     else if (host && !host_is_valid(host))
-        refuse(request, 400, "its Host is no name or address with a port");
+        http_request_refuse(request, 400, "its Host is no name or address with a port");
     else if (request->authority && (!*request->authority || !host_is_valid(request->authority)))
-        refuse(request, 400, "the host of its URL is no name or address with a port");
+        http_request_refuse(request, 400, "the host of its URL is no name or address with a port");
     else if (!host_is_served(request, asked_host(request), &st))
         refuse_with(request, &st);
     else
@@ -298,7 +298,7 @@ size_t request_feed(struct http_request *request, const char *bytes, size_t size
             return at;
         case HTTP1_INVALID:
         case HTTP1_TOO_LARGE:
-            refuse(request, request->reader.refusal, request->reader.why);
+            http_request_refuse(request, request->reader.refusal, request->reader.why);
             return size;
         }
     }

@@ -30,8 +30,8 @@ static bool method_matches(const struct http_route *route, const char *method)
 }
 
 /* The row for a request, or NULL; `longest` is the length of the longest matching path, for any method. */
-static const struct route_table *find(const struct http_server *server, const struct http_request *request,
-                                      const struct http_route **route, size_t *longest)
+static const struct route_table *routes_find_table(const struct http_server *server, const struct http_request *request,
+                                                   const struct http_route **route, size_t *longest)
 {
     const struct route_table *found = NULL;
     *longest = 0;
@@ -71,7 +71,7 @@ void server_handle(struct http_server *server, struct http_request *request)
 {
     const struct http_route *route;
     size_t length;
-    const struct route_table *table = find(server, request, &route, &length);
+    const struct route_table *table = routes_find_table(server, request, &route, &length);
     if (table) {
         route->handle(request, table->data);
     } else if (length) {

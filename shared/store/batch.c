@@ -69,7 +69,8 @@ static bool add_last(struct store_batch *batch, struct store_operation *operatio
     return true;
 }
 
-static void add(struct store_batch *batch, enum store_verb verb, struct store_bytes key, struct store_bytes value)
+static void batch_add_operation(struct store_batch *batch, enum store_verb verb, struct store_bytes key,
+                                struct store_bytes value)
 {
     struct store_operation *operation = batch_add_key(batch, verb, key, value.size);
     bool absent = verb == STORE_EXPECT && value.bytes == NULL;
@@ -90,22 +91,22 @@ void *store_put_room(struct store_batch *batch, struct store_bytes key, size_t s
 
 void store_put(struct store_batch *batch, struct store_bytes key, struct store_bytes value)
 {
-    add(batch, STORE_PUT, key, value);
+    batch_add_operation(batch, STORE_PUT, key, value);
 }
 
 void store_delete(struct store_batch *batch, struct store_bytes key)
 {
-    add(batch, STORE_DELETE, key, (struct store_bytes){NULL, 0});
+    batch_add_operation(batch, STORE_DELETE, key, (struct store_bytes){NULL, 0});
 }
 
 void store_delete_range(struct store_batch *batch, struct store_bytes from, struct store_bytes to)
 {
-    add(batch, STORE_DELETE_RANGE, from, to);
+    batch_add_operation(batch, STORE_DELETE_RANGE, from, to);
 }
 
 void store_expect(struct store_batch *batch, struct store_bytes key, struct store_bytes value)
 {
-    add(batch, STORE_EXPECT, key, value);
+    batch_add_operation(batch, STORE_EXPECT, key, value);
 }
 
 void store_forget(struct store_batch *batch)

@@ -2,7 +2,7 @@
 
 #define LOOKED_AT 4096 /* bytes of a text that are enough to detect its language */
 
-struct tally {
+struct language_counts {
     size_t japanese; /* characters */
     size_t words, function_words;
 };
@@ -22,18 +22,18 @@ static uint32_t language_closing(uint32_t code)
     }
 }
 
-static void language_count_word(struct tally *tally, const char *word, size_t length)
+static void language_count_word(struct language_counts *counts, const char *word, size_t length)
 {
     if (length == 0)
         return;
-    tally->words++;
-    tally->function_words += length > 1 && words_function_word(word, length); /* a single letter may be a name */
+    counts->words++;
+    counts->function_words += length > 1 && words_function_word(word, length); /* a single letter may be a name */
 }
 
 /* If a quotation is never closed, the whole text is counted again with its quotations. */
-static struct tally count(const char *text, size_t length, bool with_quotes)
+static struct language_counts language_count(const char *text, size_t length, bool with_quotes)
 {
-    struct tally tally = {0};
+    struct language_counts counts = {0};
     struct fold fold;
     struct folded c;
     char word[TERM_CHARACTERS_MAX];
@@ -50,22 +50,22 @@ static struct tally count(const char *text, size_t length, bool with_quotes)
             letters += utf8_write(word + letters, c.code);
             continue;
         }
-        language_count_word(&tally, word, letters);
+        language_count_word(&counts, word, letters);
         letters = 0;
-        tally.japanese += script >= SCRIPT_HAN;
+        counts.japanese += script >= SCRIPT_HAN;
         until = with_quotes ? 0 : language_closing(c.code);
     }
-    language_count_word(&tally, word, letters);
-    return until == 0 ? tally : count(text, length, true);
+    language_count_word(&counts, word, letters);
+    return until == 0 ? counts : language_count(text, length, true);
 }
 
 const char *words_language(const char *text, size_t length)
 {
     length = length < LOOKED_AT ? length : LOOKED_AT;
-    struct tally tally = count(text, length, false);
-    if (tally.japanese == 0 && tally.words == 0)
-        tally = count(text, length, true);
-    if (tally.japanese == 0)
+    struct language_counts counts = language_count(text, length, false);
+    if (counts.japanese == 0 && counts.words == 0)
+        counts = language_count(text, length, true);
+    if (counts.japanese == 0)
         return "en";
-    return tally.function_words > 0 && 2 * tally.words >= tally.japanese ? "en" : "ja";
+    return counts.function_words > 0 && 2 * counts.words >= counts.japanese ? "en" : "ja";
 }

@@ -70,11 +70,11 @@ bool latin_function_word(enum latin_language language, const struct run_characte
     return row != NULL && row->from_length == length;
 }
 
-struct tally {
+struct latin_counts {
     unsigned words[LATIN_LANGUAGES];
 };
 
-static void latin_count_word(struct tally *tally, const struct run_character *word, unsigned length)
+static void latin_count_word(struct latin_counts *counts, const struct run_character *word, unsigned length)
 {
     char bytes[4 * WORD_MAX + 1];
     size_t size = 0;
@@ -82,19 +82,19 @@ static void latin_count_word(struct tally *tally, const struct run_character *wo
         return;
     for (unsigned i = 0; i < length; i++)
         size += utf8_write(bytes + size, word[i].code);
-    tally->words[LATIN_ENGLISH] += words_function_word(bytes, size);
+    counts->words[LATIN_ENGLISH] += words_function_word(bytes, size);
     for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++)
-        tally->words[i] += latin_function_word((enum latin_language)i, word, length);
+        counts->words[i] += latin_function_word((enum latin_language)i, word, length);
 }
 
 /* Letters that only one of the languages has. */
-static void count_letter(struct tally *tally, uint32_t code)
+static void count_letter(struct latin_counts *counts, uint32_t code)
 {
     switch (code) {
     case 0xE4: /* ä */
     case 0xF6: /* ö */
     case 0xFC: /* ü */
-        tally->words[LATIN_GERMAN] += LETTER_GAIN;
+        counts->words[LATIN_GERMAN] += LETTER_GAIN;
         return;
     case 0xE0: /* à */
     case 0xE7: /* ç */
@@ -105,7 +105,7 @@ static void count_letter(struct tally *tally, uint32_t code)
     case 0xF9: /* ù */
     case 0xFB: /* û */
     case 0x153:
-        tally->words[LATIN_FRENCH] += LETTER_GAIN;
+        counts->words[LATIN_FRENCH] += LETTER_GAIN;
         return;
     case 0xA1: /* ¡ */
     case 0xBF: /* ¿ */
@@ -114,30 +114,30 @@ static void count_letter(struct tally *tally, uint32_t code)
     case 0xF1: /* ñ */
     case 0xF3: /* ó */
     case 0xFA: /* ú */
-        tally->words[LATIN_SPANISH] += LETTER_GAIN;
+        counts->words[LATIN_SPANISH] += LETTER_GAIN;
         return;
     default:
         return;
     }
 }
 
-static bool is_english(const struct tally *tally)
+static bool is_english(const struct latin_counts *counts)
 {
-    unsigned english = tally->words[LATIN_ENGLISH];
+    unsigned english = counts->words[LATIN_ENGLISH];
     for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++) {
-        if (english < ENOUGH + tally->words[i])
+        if (english < ENOUGH + counts->words[i])
             return false;
     }
     return true;
 }
 
-static enum latin_language latin_most_of(const struct tally *tally)
+static enum latin_language latin_most_of(const struct latin_counts *counts)
 {
     enum latin_language most = LATIN_ENGLISH;
     bool shared = false;
     for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++) {
-        shared = tally->words[i] == tally->words[most] || (shared && tally->words[i] < tally->words[most]);
-        if (tally->words[i] > tally->words[most])
+        shared = counts->words[i] == counts->words[most] || (shared && counts->words[i] < counts->words[most]);
+        if (counts->words[i] > counts->words[most])
             most = (enum latin_language)i;
     }
     return shared ? LATIN_UNKNOWN : most;
@@ -145,7 +145,7 @@ static enum latin_language latin_most_of(const struct tally *tally)
 
 enum latin_language latin_language_of(const char *text, size_t length)
 {
-    struct tally tally = {0};
+    struct latin_counts counts = {0};
     struct run_character word[WORD_MAX + 1];
     unsigned letters = 0;
     struct fold fold;
@@ -156,17 +156,17 @@ enum latin_language latin_language_of(const char *text, size_t length)
         if (c.code >= EAST_ASIAN_FIRST)
             return LATIN_UNKNOWN;
         if (c.code >= 0x80)
-            count_letter(&tally, c.code);
+            count_letter(&counts, c.code);
         if (script == SCRIPT_LETTER) {
             letters += letters <= WORD_MAX;
             word[letters - 1].code = c.code;
             continue;
         }
-        latin_count_word(&tally, word, letters);
+        latin_count_word(&counts, word, letters);
         letters = 0;
-        if (is_english(&tally))
+        if (is_english(&counts))
             return LATIN_ENGLISH;
     }
-    latin_count_word(&tally, word, letters);
-    return latin_most_of(&tally);
+    latin_count_word(&counts, word, letters);
+    return latin_most_of(&counts);
 }

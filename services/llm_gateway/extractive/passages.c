@@ -62,7 +62,7 @@ static bool passages_is_there(const struct extract *extract, struct text text, s
     return false;
 }
 
-static struct passage *add(struct extract *extract, struct text text, struct text heading)
+static struct passage *passages_add_passage(struct extract *extract, struct text text, struct text heading)
 {
     uint64_t hash = hash_bytes(text.bytes, text.length);
     if (!text.length || extract->passage_count == EXTRACT_PASSAGES_MAX ||
@@ -124,7 +124,8 @@ static void add_blocks(struct extract *extract, struct text text)
         best = count == 0 ? score : best;
         second = count == 1 && score >= 0 ? score : second;
         fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
-        struct passage *passage = add(extract, passages_part(text, line, next), passages_heading_of(header));
+        struct passage *passage =
+            passages_add_passage(extract, passages_part(text, line, next), passages_heading_of(header));
         if (passage) {
             passage->score = score > 0 ? score : 0;
             /* "docs/setup.md" of the header, as a hash: the text from the block's number to the last colon before the
@@ -167,7 +168,7 @@ static bool add_results(struct extract *extract, struct text text)
             break;
         extract->results[extract->result_count++] = result;
         if (result.found)
-            add(extract, result.answer, result.subtask);
+            passages_add_passage(extract, result.answer, result.subtask);
     }
     if (!all)
         extract->result_count = 0;
@@ -200,5 +201,5 @@ void passages_add(struct extract *extract, struct text found)
     if (passages_is_header(text, 0))
         add_blocks(extract, text);
     else
-        add(extract, text, (struct text){NULL, 0});
+        passages_add_passage(extract, text, (struct text){NULL, 0});
 }

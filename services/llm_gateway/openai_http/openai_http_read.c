@@ -195,7 +195,7 @@ static void read_metadata(struct openai_http_reader *reader, const cJSON *value)
 
 static void pass_over(struct openai_http_reader *reader, const cJSON *value) {}
 
-static void refuse(struct openai_http_reader *reader, const cJSON *value)
+static void openai_http_read_refuse_field(struct openai_http_reader *reader, const cJSON *value)
 {
     openai_http_read_refuse(reader, value, "unsupported_parameter", "is not supported by this gateway; leave it out");
 }
@@ -212,7 +212,7 @@ static void only_nothing(struct openai_http_reader *reader, const cJSON *value)
 {
     bool empty = (cJSON_IsArray(value) || cJSON_IsObject(value)) && !value->child;
     if (!cJSON_IsFalse(value) && !(cJSON_IsNumber(value) && value->valuedouble == 0) && !empty)
-        refuse(reader, value);
+        openai_http_read_refuse_field(reader, value);
 }
 
 static void only_text(struct openai_http_reader *reader, const cJSON *value)
@@ -226,7 +226,7 @@ static void only_text(struct openai_http_reader *reader, const cJSON *value)
 static void only_medium(struct openai_http_reader *reader, const cJSON *value)
 {
     if (!cJSON_IsString(value) || strcmp(value->valuestring, "medium") != 0)
-        refuse(reader, value);
+        openai_http_read_refuse_field(reader, value);
 }
 
 static const struct {
@@ -258,10 +258,10 @@ static const struct {
     {"logit_bias", only_nothing},
     {"modalities", only_text},
     {"verbosity", only_medium},
-    {"audio", refuse},
-    {"web_search_options", refuse},
-    {"functions", refuse},
-    {"function_call", refuse},
+    {"audio", openai_http_read_refuse_field},
+    {"web_search_options", openai_http_read_refuse_field},
+    {"functions", openai_http_read_refuse_field},
+    {"function_call", openai_http_read_refuse_field},
     {"prediction", pass_over},
     {"store", pass_over},
     {"service_tier", pass_over},

@@ -21,7 +21,7 @@ static bool pipeline_content_write(struct pipeline *pipeline, bool answer, size_
     return pipeline->kind->write_content(pipeline, answer, budget, &writer) && json_writer_done(&writer);
 }
 
-static void describe(struct pipeline *pipeline, bool answer, struct span *span)
+static void pipeline_describe(struct pipeline *pipeline, bool answer, struct span *span)
 {
     struct buffer out;
     if (pipeline_content_write(pipeline, answer, CONTENT_SPAN_MAX, &out))
@@ -33,8 +33,8 @@ void pipeline_content_describe(struct pipeline *pipeline, struct span *span)
 {
     if (!pipeline_content_is_wanted(pipeline))
         return;
-    describe(pipeline, false, span);
-    describe(pipeline, true, span);
+    pipeline_describe(pipeline, false, span);
+    pipeline_describe(pipeline, true, span);
 }
 
 static void log_side(struct pipeline *pipeline, bool answer)

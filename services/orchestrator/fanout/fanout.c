@@ -62,7 +62,7 @@ bool peer_write(struct peer *peer, FanoutMessage *message)
         return false;
     }
     renga__v1__fanout_message__pack(message, bytes);
-    peer->wrote_since_beat = true;
+    peer->wrote_since_heartbeat = true;
     return true;
 }
 
@@ -124,7 +124,7 @@ void peer_read(struct peer *peer, struct mail *mail)
 {
     size_t size = 0;
     const uint8_t *bytes;
-    peer->missed_beats = 0;
+    peer->missed_heartbeats = 0;
     while (peer->endpoint->joined && (bytes = mail_next(mail, &size)))
         if (!fanout_read_message(peer, bytes, size)) {
             fanout_unreadable(peer, size);
@@ -147,7 +147,7 @@ static void fanout_received(void *data, struct mail *mail)
     mail_free(mail);
 }
 
-/* ---- the beat ---------------------------------------------------------------------------------------------------- */
+/* ---- heartbeats ------------------------------------------------------------------------------------------------- */
 
 void fanout_endpoint_note(struct fanout_endpoint *endpoint, enum fanout_metric what, int64_t n)
 {
@@ -167,34 +167,35 @@ static void fanout_look_at(struct peer *peer)
 {
     char why[64];
     peer->barred -= peer->barred > 0;
-    if (peer->remote_attempts && !peer->wrote_since_beat) {
+    if (peer->remote_attempts && !peer->wrote_since_heartbeat) {
         FanoutMessage alive = RENGA__V1__FANOUT_MESSAGE__INIT;
         peer_write(peer, &alive);
     }
-    peer->wrote_since_beat = false;
-    if (peer->dispatched && peer->missed_beats < MISSED_BEATS_MAX && ++peer->missed_beats == MISSED_BEATS_MAX) {
+    peer->wrote_since_heartbeat = false;
+    if (peer->dispatched && peer->missed_heartbeats < MISSED_HEARTBEATS_MAX &&
+        ++peer->missed_heartbeats == MISSED_HEARTBEATS_MAX) {
         snprintf(why, sizeof why, "has shown no life for %d ms", FANOUT_PEER_TIMEOUT_MS);
         owner_take_over(peer, why);
     }
 }
 
-static void fanout_beat(struct timer *timer)
+static void fanout_heartbeat(struct timer *timer)
 {
-    struct fanout_endpoint *endpoint = CONTAINER_OF(timer, struct fanout_endpoint, beat);
+    struct fanout_endpoint *endpoint = CONTAINER_OF(timer, struct fanout_endpoint, heartbeat);
     for (unsigned i = 0; i < endpoint->fanout->options.loop_count; i++)
         fanout_look_at(&endpoint->peers[i]);
     if (endpoint->membership)
         remote_peer_look(endpoint);
     show_waiting(endpoint);
     if (endpoint->membership || endpoint->dispatched || endpoint->remote_attempts || endpoint->waiting_reported)
-        loop_arm_after(endpoint->loop, timer, FANOUT_BEAT_MS);
+        loop_arm_after(endpoint->loop, timer, FANOUT_HEARTBEAT_MS);
 }
 
 void fanout_endpoint_wake(struct fanout_endpoint *endpoint)
 {
-    endpoint->beat.expired = fanout_beat;
-    if (!endpoint->beat.place)
-        loop_arm_after(endpoint->loop, &endpoint->beat, FANOUT_BEAT_MS);
+    endpoint->heartbeat.expired = fanout_heartbeat;
+    if (!endpoint->heartbeat.place)
+        loop_arm_after(endpoint->loop, &endpoint->heartbeat, FANOUT_HEARTBEAT_MS);
 }
 
 void fanout_local_attempts(struct fanout *fanout, struct loop *loop, int change)
@@ -320,7 +321,7 @@ static void fanout_endpoint_close(struct fanout_endpoint *endpoint)
         return;
     loop_enter(loop);
     endpoint->joined = false;
-    loop_disarm(loop, &endpoint->beat);
+    loop_disarm(loop, &endpoint->heartbeat);
     mailbox_leave(&endpoint->mailbox);
     for (unsigned i = 0; i < endpoint->peer_count; i++)
         worker_abandon(&endpoint->peers[i]);

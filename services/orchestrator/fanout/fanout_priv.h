@@ -14,11 +14,11 @@
 
 #include <stdatomic.h>
 
-#define NEIGHBOURS_MAX   8 /* loops that one asks for work: connections do not grow with the square of loops */
-#define WAITING_MAX      ((size_t)4 << 20) /* bytes on a connection; beyond, no new attempt and no progress is sent */
-#define ENVELOPE_MAX     ((size_t)4 << 10) /* bytes of a message beside the request or the result */
-#define MISSED_BEATS_MAX (FANOUT_PEER_TIMEOUT_MS / FANOUT_BEAT_MS)
-#define BARRED_BEATS     40 /* for which a worker that refused an attempt is given no other */
+#define NEIGHBOURS_MAX        8 /* loops that one asks for work: connections do not grow with the square of loops */
+#define WAITING_MAX           ((size_t)4 << 20) /* bytes on a connection; beyond, no new attempt and no progress is sent */
+#define ENVELOPE_MAX          ((size_t)4 << 10) /* bytes of a message beside the request or the result */
+#define MISSED_HEARTBEATS_MAX (FANOUT_PEER_TIMEOUT_MS / FANOUT_HEARTBEAT_MS)
+#define BARRED_HEARTBEATS     40 /* for which a worker that refused an attempt is given no other */
 
 #define REMOTE_PEERS_MAX ((unsigned)64) /* of a loop */
 #define ROUTES_MAX       64             /* addresses that a loop ever writes to: connections are never closed */
@@ -42,13 +42,13 @@ struct peer {
     unsigned index;                     /* of its loop, or its place among those that are remote */
     struct remote_peer *remote;         /* NULL: a loop of this process, or a free place */
     struct mail_connection *connection; /* NULL: no message was written to it yet */
-    bool wrote_since_beat;              /* we have written to it since the last heartbeat */
+    bool wrote_since_heartbeat;         /* we have written to it since the last heartbeat */
 
     /* As a worker. */
-    unsigned asked;        /* attempts that it asked for and has not got */
-    unsigned dispatched;   /* ours that it has */
-    unsigned missed_beats; /* heartbeats since its last message */
-    unsigned barred;       /* heartbeats until it may be given an attempt */
+    unsigned asked;             /* attempts that it asked for and has not got */
+    unsigned dispatched;        /* ours that it has */
+    unsigned missed_heartbeats; /* heartbeats since its last message */
+    unsigned barred;            /* heartbeats until it may be given an attempt */
 
     /* As an owner. */
     bool neighbour;           /* we ask it for work */
@@ -68,7 +68,7 @@ struct fanout_endpoint {
     unsigned share;      /* slots for each neighbour */
     unsigned local_attempts, remote_attempts; /* slots that are full */
     unsigned offered;                         /* that a neighbour may fill */
-    struct timer beat;
+    struct timer heartbeat;
     int64_t waiting_reported;     /* bytes on its connections, as metrics have it */
     struct remote_attempt *spare; /* its arena receives the next message */
 

@@ -67,7 +67,7 @@ static struct dispatch *owner_find(const struct fanout_endpoint *endpoint, uint6
 
 static bool may_be_given(const struct peer *peer)
 {
-    return peer->asked && !peer->barred && peer->missed_beats < MISSED_BEATS_MAX &&
+    return peer->asked && !peer->barred && peer->missed_heartbeats < MISSED_HEARTBEATS_MAX &&
            !(peer->connection && mail_connection_waiting(peer->connection) > WAITING_MAX);
 }
 
@@ -193,7 +193,7 @@ static void end_failed(struct dispatch *dispatch, const Renga__V1__FanoutFailure
     dispatch->spent = failure->usage;
     if (failure->refused && !dispatch->recalled) {
         dispatch->lost = true;
-        dispatch->worker->barred = BARRED_BEATS;
+        dispatch->worker->barred = BARRED_HEARTBEATS;
     }
     owner_end(dispatch, NULL, &st);
 }

@@ -98,7 +98,7 @@ void remote_peer_broken(struct peer *peer)
  */
 static bool stood_still(struct fanout_endpoint *endpoint)
 {
-    int64_t before_ns = endpoint->seen_ns, missed_ns = (MISSED_BEATS_MAX - 2) * FANOUT_BEAT_MS * NS_PER_MS;
+    int64_t before_ns = endpoint->seen_ns, missed_ns = (MISSED_HEARTBEATS_MAX - 2) * FANOUT_HEARTBEAT_MS * NS_PER_MS;
     int64_t patience_ns = membership_patience_ns(endpoint->membership);
     endpoint->seen_ns = clock_now_ns();
     return before_ns && endpoint->seen_ns - before_ns > (patience_ns < missed_ns ? patience_ns : missed_ns);
@@ -150,7 +150,7 @@ void remote_peer_received(struct fanout_endpoint *endpoint, const struct datagra
         return;
     if (header->mine > remote->theirs)
         they_began_anew(peer, header->mine);
-    peer->missed_beats = 0;
+    peer->missed_heartbeats = 0;
     if (header->theirs != remote->mine)
         return;
     if (header->number != remote->read) {
@@ -353,7 +353,7 @@ static void who_is_there(struct fanout_endpoint *endpoint)
     warn_of_unequal(endpoint, census.unequal);
 }
 
-/* ---- the beat ---------------------------------------------------------------------------------------------------- */
+/* ---- heartbeats ------------------------------------------------------------------------------------------------- */
 
 static void say_hello(struct peer *peer)
 {
@@ -376,11 +376,11 @@ void remote_peer_look(struct fanout_endpoint *endpoint)
         if (!peer->remote)
             continue;
         peer->barred -= peer->barred > 0;
-        if (peer->remote->up && ++peer->missed_beats >= MISSED_BEATS_MAX)
+        if (peer->remote->up && ++peer->missed_heartbeats >= MISSED_HEARTBEATS_MAX)
             remote_peer_begin_anew(peer, why);
-        if (!peer->wrote_since_beat)
+        if (!peer->wrote_since_heartbeat)
             say_hello(peer);
-        peer->wrote_since_beat = false;
+        peer->wrote_since_heartbeat = false;
     }
 }
 

@@ -126,7 +126,7 @@ static void found_free(struct found *found)
 }
 
 /* Takes the path. */
-static void find(struct findings *findings, const char *name, char *path)
+static void agents_find_agent(struct findings *findings, const char *name, char *path)
 {
     bool there;
     size_t at = agents_place_of(findings, name, &there);
@@ -191,7 +191,7 @@ static void agents_look_at(struct findings *findings, const char *folder, const 
     if (path && asprintf(&document, "%s/graph.json", path) < 0)
         document = NULL;
     if (document && access(document, F_OK) == 0)
-        find(findings, name, path);
+        agents_find_agent(findings, name, path);
     else {
         if (path)
             note_without_document(findings, name, path);
@@ -220,7 +220,7 @@ static void look_at_shipped(const struct agents *agents, struct findings *findin
     for (const struct shipped_file *file = agents->shipped; file && file->agent; file++) {
         agents_place_of(findings, file->agent, &known);
         if (!known)
-            find(findings, file->agent, NULL);
+            agents_find_agent(findings, file->agent, NULL);
     }
 }
 

@@ -63,7 +63,7 @@ static char *ask_text_of(const struct node *node, size_t row)
     return (char *)(uintptr_t)(text ? text : "");
 }
 
-static void ask_run(struct task *task)
+static void ask_node_run(struct task *task)
 {
     const struct node *node = task_node(task);
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
@@ -83,7 +83,7 @@ static void ask_start(struct task *task)
     struct json_writer out;
     const Renga__V1__RunNodeRequest *request = task_request(task);
     if (!request->n_answers) {
-        ask_run(task);
+        ask_node_run(task);
         return;
     }
     const char *answer = request->answers[0]->answer_json;

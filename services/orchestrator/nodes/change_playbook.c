@@ -94,49 +94,49 @@ struct changing {
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-struct change_tally {
+struct change_counts {
     int64_t added, updated, merged, deleted, proposed;
 };
 
-static void tally_applied(struct change_tally *tally, Renga__V1__PlaybookOperationKind kind)
+static void change_count_applied(struct change_counts *counts, Renga__V1__PlaybookOperationKind kind)
 {
-    tally->added += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_ADD;
-    tally->updated += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_UPDATE;
-    tally->deleted += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_DELETE;
+    counts->added += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_ADD;
+    counts->updated += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_UPDATE;
+    counts->deleted += kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_DELETE;
 }
 
 /* A MERGE of three bullets merges two with another. */
-static struct change_tally change_count(const Renga__V1__PutPlaybookRequest *request,
-                                        const Renga__V1__PutPlaybookResponse *answer)
+static struct change_counts change_count(const Renga__V1__PutPlaybookRequest *request,
+                                         const Renga__V1__PutPlaybookResponse *answer)
 {
-    struct change_tally tally = {0};
+    struct change_counts counts = {0};
     for (size_t i = 0; i < answer->n_results && i < request->n_operations; i++) {
         const Renga__V1__PlaybookOperation *operation = request->operations[i];
         Renga__V1__PlaybookOperationOutcome outcome = answer->results[i]->outcome;
         bool applied = outcome == RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_APPLIED;
         if (applied)
-            tally_applied(&tally, operation->kind);
+            change_count_applied(&counts, operation->kind);
         if (applied && operation->kind == RENGA__V1__PLAYBOOK_OPERATION_KIND__PLAYBOOK_OPERATION_KIND_MERGE)
-            tally.merged += (int64_t)operation->n_ids - 1;
-        tally.merged += outcome == RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_MERGED;
-        tally.proposed += outcome == RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_PROPOSED;
+            counts.merged += (int64_t)operation->n_ids - 1;
+        counts.merged += outcome == RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_MERGED;
+        counts.proposed += outcome == RENGA__V1__PLAYBOOK_OPERATION_OUTCOME__PLAYBOOK_OPERATION_OUTCOME_PROPOSED;
     }
-    return tally;
+    return counts;
 }
 
 static void change_write_tally(const struct changing *changing, const Renga__V1__PutPlaybookResponse *answer,
                                struct json_writer *out)
 {
     const char *field = update_field(changing->base.task, CHANGE_TALLY);
-    const struct change_tally tally = change_count(&changing->request, answer);
+    const struct change_counts counts = change_count(&changing->request, answer);
     if (!field)
         return;
     json_write_object(out, field);
-    json_write_int(out, "added", tally.added);
-    json_write_int(out, "updated", tally.updated);
-    json_write_int(out, "merged", tally.merged);
-    json_write_int(out, "deleted", tally.deleted);
-    json_write_int(out, "proposed", tally.proposed);
+    json_write_int(out, "added", counts.added);
+    json_write_int(out, "updated", counts.updated);
+    json_write_int(out, "merged", counts.merged);
+    json_write_int(out, "deleted", counts.deleted);
+    json_write_int(out, "proposed", counts.proposed);
     json_write_int(out, "dropped", (int64_t)answer->n_dropped);
     json_write_end(out);
 }

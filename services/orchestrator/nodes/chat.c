@@ -175,7 +175,7 @@ static bool chat_write_turns(struct chat *chat, struct status *st)
     return turns.count || fail(st, INVALID_ARGUMENT, "the history has no turns, and there is no prompt");
 }
 
-static void chat_set_terms(struct chat *chat)
+static void chat_node_set_terms(struct chat *chat)
 {
     const struct node *node = task_node(chat->base.task);
     const char *model = node_argument(node, CHAT_MODEL)->text, *schema = node_argument(node, CHAT_SCHEMA)->text;
@@ -198,13 +198,13 @@ static void chat_set_terms(struct chat *chat)
     chat->request.response_format = &chat->format;
 }
 
-static bool chat_write_question(struct chat *chat, struct status *st)
+static bool chat_node_write_question(struct chat *chat, struct status *st)
 {
     renga__v1__chat_request__init(&chat->request);
     if (!prompt_values(chat->base.inputs, task_node(chat->base.task), CHAT_PICK, chat->base.language, st) ||
         !chat_write_turns(chat, st))
         return false;
-    chat_set_terms(chat);
+    chat_node_set_terms(chat);
     return true;
 }
 
@@ -402,7 +402,7 @@ static void chat_start(struct task *task)
 {
     struct chat *chat = task_data(task);
     struct status st = {0};
-    bool good = service_call_open(&chat->base, task, PEER_GATEWAY, &st) && chat_write_question(chat, &st);
+    bool good = service_call_open(&chat->base, task, PEER_GATEWAY, &st) && chat_node_write_question(chat, &st);
     service_call_close(&chat->base);
     if (!good) {
         task_fail(task, &st);

@@ -195,15 +195,15 @@ static const struct style {
     {FIELD_STRING, FIELD_OBJECT, false, ask_research, write_research},
 };
 
-static const struct style *plan_style_of(const struct node *node, struct status *st)
+static const struct style *plan_node_style_of(const struct node *node, struct status *st)
 {
     int index = word_check(node, PLAN_STYLE, style_words, st);
     return index < 0 ? NULL : &styles[index];
 }
 
-static bool plan_check(const struct node *node, struct status *st)
+static bool plan_node_check(const struct node *node, struct status *st)
 {
-    const struct style *style = plan_style_of(node, st);
+    const struct style *style = plan_node_style_of(node, st);
     const struct field *into = node_argument(node, PLAN_INTO)->field;
     bool whole = style && style->ask == ask_queries && !into->list && into->type == FIELD_OBJECT;
     return style && input_check(node, PLAN_ABOUT, style->about, false, st) &&
@@ -235,7 +235,7 @@ static void plan_planned(const Renga__V1__PlanResponse *answer, void *data)
         update_finish(&update, task, outcomes[1]);
         return;
     }
-    bool any = plan_style_of(task_node(task), &ignored)
+    bool any = plan_node_style_of(task_node(task), &ignored)
                    ->write(&update.out, node_argument(task_node(task), PLAN_INTO)->field, answer);
     if (update_field(task, PLAN_BY))
         json_write_string(&update.out, update_field(task, PLAN_BY), answer->model);
@@ -247,7 +247,7 @@ static void plan_planned(const Renga__V1__PlanResponse *answer, void *data)
 
 static bool plan_write_request(struct plan *plan, struct status *st)
 {
-    const struct style *style = plan_style_of(task_node(plan->base.task), st);
+    const struct style *style = plan_node_style_of(task_node(plan->base.task), st);
     renga__v1__plan_request__init(&plan->request);
     if (!style || !style->ask(plan, st))
         return false;
@@ -278,7 +278,7 @@ const struct node_kind plan_kind = {
     .help = "Has the planner make a plan.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = plan_check,
+    .check = plan_node_check,
     .size = sizeof(struct plan),
     .start = plan_start,
     .cancel = service_call_cancel,

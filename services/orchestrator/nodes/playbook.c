@@ -78,7 +78,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
 
-static bool playbook_check_dataset(const struct node *node, struct status *st)
+static bool playbook_node_check_dataset(const struct node *node, struct status *st)
 {
     const char *name = node_argument(node, PLAYBOOK_NAME)->text;
     if (!name == !node_argument(node, PLAYBOOK_DATASET)->field)
@@ -93,7 +93,7 @@ static bool playbook_check(const struct node *node, struct status *st)
         return fail_field(st, "limit", "must be 1 to %d", PLAYBOOK_HITS_MAX);
     if (node_argument(node, PLAYBOOK_BYTES_MAX)->number > PLAYBOOK_BYTES)
         return fail_field(st, "bytes", "must be 1 to %d", PLAYBOOK_BYTES);
-    return playbook_check_dataset(node, st) && input_check(node, PLAYBOOK_QUERY, FIELD_STRING, false, st) &&
+    return playbook_node_check_dataset(node, st) && input_check(node, PLAYBOOK_QUERY, FIELD_STRING, false, st) &&
            input_check(node, PLAYBOOK_LIMIT_OF, FIELD_INTEGER, false, st) &&
            output_check(node, PLAYBOOK_INTO, FIELD_OBJECT, true, st) &&
            output_check(node, PLAYBOOK_CONTEXT, FIELD_STRING, false, st) &&

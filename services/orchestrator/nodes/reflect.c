@@ -55,7 +55,7 @@ static const struct node_parameter parameters[] = {
 };
 static const char *const outcomes[] = {"completed", "again", NULL};
 
-static bool reflect_check(const struct node *node, struct status *st)
+static bool reflect_node_check(const struct node *node, struct status *st)
 {
     return input_check(node, REFLECT_QUESTION, FIELD_STRING, false, st) &&
            input_check(node, REFLECT_PLAN, FIELD_STRING, true, st) &&
@@ -185,7 +185,7 @@ const struct node_kind reflect_kind = {
     .help = "Has the reviewer judge one try at a subtask.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = reflect_check,
+    .check = reflect_node_check,
     .size = sizeof(struct reflect),
     .start = reflect_start,
     .cancel = service_call_cancel,

@@ -152,7 +152,7 @@ static bool remote_take_event(struct remote *remote, const Renga__V1__RunNodeEve
     }
 }
 
-static void remote_stream_ended(struct remote *remote)
+static void remote_node_stream_ended(struct remote *remote)
 {
     addresses_call_ended(remote->addresses);
     if (remote->broken.code != OK)
@@ -169,7 +169,7 @@ static void remote_event_came(const Renga__V1__RunNodeEvent *event, void *data)
 {
     struct remote *remote = ((struct rpc_client_call *)data)->owner;
     if (!event) {
-        remote_stream_ended(remote);
+        remote_node_stream_ended(remote);
         return;
     }
     if (remote->cancelled || remote->broken.code != OK)
@@ -209,7 +209,7 @@ static Renga__V1__RunNodeRequest request_of(struct task *task)
     return request;
 }
 
-static void remote_start(struct task *task)
+static void remote_node_start(struct task *task)
 {
     struct remote *remote = task_data(task);
     struct orchestrator *orchestrator = task_orchestrator(task);
@@ -235,7 +235,7 @@ static void remote_start(struct task *task)
         renga__v1__node_service__run(node, &request, node_ran, &remote->call);
 }
 
-static void remote_cancel(struct task *task)
+static void remote_node_cancel(struct task *task)
 {
     struct remote *remote = task_data(task);
     remote->cancelled = true;
@@ -250,8 +250,8 @@ const struct node_kind remote_kind = {
     .outcomes = NULL,
     .check = remote_check,
     .size = sizeof(struct remote),
-    .start = remote_start,
-    .cancel = remote_cancel,
+    .start = remote_node_start,
+    .cancel = remote_node_cancel,
     .travels = true,
     .inputs_max = REMOTE_STATE_MAX,
 };

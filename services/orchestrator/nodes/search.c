@@ -75,7 +75,7 @@ static const Renga__V1__SearchMode modes[] = {
     RENGA__V1__SEARCH_MODE__SEARCH_MODE_VECTOR,
 };
 
-static bool check(const struct node *node, struct status *st)
+static bool search_node_check(const struct node *node, struct status *st)
 {
     if (node_argument(node, SEARCH_PARAGRAPHS)->number > SEARCH_PARAGRAPHS_MAX)
         return fail_field(st, "paragraphs", "must be 1 to %d", SEARCH_PARAGRAPHS_MAX);
@@ -151,7 +151,7 @@ static void search_write_hits(struct update *update, const struct search *search
     json_write_end(&update->out);
 }
 
-static void search_searched(const Renga__V1__SearchResponse *answer, void *data)
+static void search_node_searched(const Renga__V1__SearchResponse *answer, void *data)
 {
     struct search *search = ((struct rpc_client_call *)data)->owner;
     struct update update;
@@ -199,7 +199,7 @@ static void start(struct task *task)
     bool good = service_call_open(&search->base, task, PEER_TOOL_RUNNER, &st) && search_write_request(search, &st);
     service_call_close(&search->base);
     if (good)
-        renga__v1__tool_runner__search(search->base.peer, &search->request, search_searched, &search->base.call);
+        renga__v1__tool_runner__search(search->base.peer, &search->request, search_node_searched, &search->base.call);
     else
         task_fail(task, &st);
 }
@@ -210,7 +210,7 @@ const struct node_kind search_kind = {
     .help = "Searches the knowledge base, the web and other sources.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = check,
+    .check = search_node_check,
     .size = sizeof(struct search),
     .start = start,
     .cancel = service_call_cancel,

@@ -26,7 +26,7 @@ bool turns_init(struct turns *turns, struct arena *arena, size_t room, struct st
     return turns->list || turns_no_memory(st);
 }
 
-static Renga__V1__ChatMessage *add(struct turns *turns, struct status *st)
+static Renga__V1__ChatMessage *turns_add_message(struct turns *turns, struct status *st)
 {
     Renga__V1__ChatMessage *turn = turns->count < turns->room ? arena_alloc(turns->arena, sizeof *turn) : NULL;
     if (!turn) {
@@ -47,7 +47,7 @@ bool turns_put(struct turns *turns, Renga__V1__ChatMessage *turn, struct status 
 
 bool turns_add(struct turns *turns, Renga__V1__ChatRole role, const char *content, struct status *st)
 {
-    Renga__V1__ChatMessage *turn = add(turns, st);
+    Renga__V1__ChatMessage *turn = turns_add_message(turns, st);
     if (!turn)
         return false;
     turn->role = role;
@@ -113,7 +113,7 @@ static bool turns_read_turn(struct turns *turns, const cJSON *item, bool plain, 
         return false;
     if (plain && (role == RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL || cJSON_GetArraySize(calls)))
         return true;
-    Renga__V1__ChatMessage *turn = add(turns, st);
+    Renga__V1__ChatMessage *turn = turns_add_message(turns, st);
     if (!turn)
         return false;
     turn->role = role;

@@ -17,7 +17,7 @@ static void delta_put_text(struct buffer *out, struct text text)
     buffer_append(out, text.bytes, text.size);
 }
 
-static void begin(struct buffer *delta, char letter, const struct field *field)
+static void delta_begin_field(struct buffer *delta, char letter, const struct field *field)
 {
     buffer_put(delta, letter);
     delta_put_text(delta, (struct text){field->name, strlen(field->name)});
@@ -27,7 +27,7 @@ void delta_set(struct buffer *delta, const struct field *field, struct text text
 {
     if (!delta)
         return;
-    begin(delta, 'S', field);
+    delta_begin_field(delta, 'S', field);
     delta_put_text(delta, text);
 }
 
@@ -35,21 +35,21 @@ void delta_empty(struct buffer *delta, const struct field *field)
 {
     if (!delta)
         return;
-    begin(delta, 'E', field);
+    delta_begin_field(delta, 'E', field);
 }
 
 void delta_absent(struct buffer *delta, const struct field *field)
 {
     if (!delta)
         return;
-    begin(delta, 'X', field);
+    delta_begin_field(delta, 'X', field);
 }
 
 void delta_append(struct buffer *delta, const struct field *field, const struct written *pieces, size_t count)
 {
     if (!delta)
         return;
-    begin(delta, 'A', field);
+    delta_begin_field(delta, 'A', field);
     delta_put_number(delta, count);
     for (size_t i = 0; i < count; i++) {
         if (field_has_keys(field))
@@ -61,7 +61,7 @@ void delta_append(struct buffer *delta, const struct field *field, const struct 
 void delta_pieces(struct buffer *delta, const struct field *field, const struct slot *slot)
 {
     delta_empty(delta, field);
-    begin(delta, 'A', field);
+    delta_begin_field(delta, 'A', field);
     delta_put_number(delta, slot->count);
     for (size_t i = 0; i < slot->count; i++) {
         if (field_has_keys(field))
@@ -74,7 +74,7 @@ void delta_replace(struct buffer *delta, const struct field *field, size_t posit
 {
     if (!delta)
         return;
-    begin(delta, 'P', field);
+    delta_begin_field(delta, 'P', field);
     delta_put_number(delta, position);
     delta_put_text(delta, text);
 }
@@ -83,7 +83,7 @@ void delta_remove(struct buffer *delta, const struct field *field, size_t positi
 {
     if (!delta)
         return;
-    begin(delta, 'R', field);
+    delta_begin_field(delta, 'R', field);
     delta_put_number(delta, position);
 }
 

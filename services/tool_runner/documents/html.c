@@ -146,14 +146,14 @@ static void close_heading(struct html *html, unsigned level)
         document_add_heading(html->document, level, text, html->line_from);
 }
 
-static bool is_space(char c)
+static bool html_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static void add_character(struct html *html, char c)
 {
-    if (is_space(c) && !html->preformatted) {
+    if (html_is_blank(c) && !html->preformatted) {
         html->space = true;
         return;
     }
@@ -172,7 +172,7 @@ static void take_characters(struct html *html, struct piece text, int line)
     for (size_t i = 0; i < text.length; i += step) {
         struct piece rest = {text.at + i, text.length - i};
         step = 1;
-        if (!is_space(*rest.at)) {
+        if (!html_is_blank(*rest.at)) {
             if (!html->has_words)
                 html->line_from = line;
             html->has_words = true;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const struct rank_term *find(const struct rank_query *query, const struct term *term, size_t *place)
+static const struct rank_term *quote_find_term(const struct rank_query *query, const struct term *term, size_t *place)
 {
     for (size_t i = 0; i < query->term_count; i++) {
         const struct rank_term *known = &query->terms[i];
@@ -50,7 +50,7 @@ static void read_sentence(const char *text, struct span span, const struct rank_
     sentence->span = span;
     terms_begin(&reader, text + span.begin, span.end - span.begin);
     while (terms_next(&reader, &term))
-        if (find(query, &term, &place))
+        if (quote_find_term(query, &term, &place))
             sentence->has[place] = true;
     sentence->weight = quote_weight_of(query, sentence, NULL);
     if (query->number && !has_number(text, sentence))

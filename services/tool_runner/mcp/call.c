@@ -77,14 +77,14 @@ static void call_hand_over(struct mcp_call *call)
     loop_post(call->loop, &call->result_work);
 }
 
-static void call_refuse(struct mcp_call *call, const struct status *status)
+static void mcp_call_refuse(struct mcp_call *call, const struct status *status)
 {
     call->status = *status;
     call->untouched = true;
     call_hand_over(call);
 }
 
-static void answered(struct mcp_request *request, const cJSON *result, const struct status *status)
+static void mcp_call_answered(struct mcp_request *request, const cJSON *result, const struct status *status)
 {
     struct mcp_call *call = CONTAINER_OF(request, struct mcp_call, request);
     call->under_way = false;
@@ -126,7 +126,7 @@ void mcp_calls_send(struct mcp_server *server)
     while (server->state == MCP_READY && !server->failing && (call = take_waiting(server))) {
         call->sent++;
         call->under_way = true;
-        call->request = (struct mcp_request){.method = "tools/call", .answered = answered};
+        call->request = (struct mcp_request){.method = "tools/call", .answered = mcp_call_answered};
         mcp_request(call->server, &call->request, call->tool->remote, &call->trace, call_write_call, call);
     }
 }
@@ -135,7 +135,7 @@ void mcp_calls_refuse(struct mcp_server *server, const struct status *status)
 {
     struct mcp_call *call;
     while ((call = take_waiting(server)))
-        call_refuse(call, status);
+        mcp_call_refuse(call, status);
 }
 
 bool mcp_call_requeue(struct mcp_request *request)
@@ -159,9 +159,9 @@ static void call_wanted(struct work *work)
     } else if (server->request_count >= MCP_WAITING_MAX) {
         fail(&st, UNAVAILABLE, "the tool server '%s' has %d calls under way; call again later", server->setup->name,
              MCP_WAITING_MAX);
-        call_refuse(call, &st);
+        mcp_call_refuse(call, &st);
     } else if (server->failing || !mcp_server_start(server, &st)) {
-        call_refuse(call, server->failing ? &server->failure : &st);
+        mcp_call_refuse(call, server->failing ? &server->failure : &st);
     } else {
         call_wait(call);
         mcp_calls_send(server);

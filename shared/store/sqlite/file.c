@@ -44,7 +44,7 @@ static const char *const migrations[] = {
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 /* SQLITE_ERROR is a statement that does not fit the tables: these are not ours any more. */
-static enum status_code file_code_of(int error)
+static enum status_code sqlite_file_code_of(int error)
 {
     switch (error & 0xff) {
     case SQLITE_CORRUPT:
@@ -60,7 +60,7 @@ bool sqlite_failed(struct sqlite3 *connection, struct status *st)
 {
     int error = sqlite3_extended_errcode(connection);
     const char *file = connection != NULL ? sqlite3_db_filename(connection, "main") : NULL; /* memory was out */
-    return fail(st, file_code_of(error), "%s: %s (SQLite %d)", file != NULL ? file : "the store",
+    return fail(st, sqlite_file_code_of(error), "%s: %s (SQLite %d)", file != NULL ? file : "the store",
                 sqlite3_errmsg(connection), error);
 }
 

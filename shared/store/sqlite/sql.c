@@ -223,7 +223,7 @@ bool sql_shrink(struct sql_file *file, bool (*stop)(void *data), void *data, str
     /* A reader that is busy keeps the file as it is until the next checkpoint. */
     sqlite3_busy_timeout(file->sqlite, SHRINK_BUSY_MS);
     sqlite3_wal_checkpoint_v2(file->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    sqlite3_busy_timeout(file->sqlite, BUSY_MS);
+    sqlite3_busy_timeout(file->sqlite, file->plan->busy_ms);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* State that the instances of all loops share: sessions and asset files. The first instance creates it. */
-#ifndef RENGA_EDGE_COMMONS_H
-#define RENGA_EDGE_COMMONS_H
+#ifndef RENGA_EDGE_SHARED_H
+#define RENGA_EDGE_SHARED_H
 
 #include "assets.h"
 #include "sessions.h"
@@ -8,7 +8,7 @@
 struct metrics;
 struct stream_quota;
 
-struct edge_commons {
+struct edge_shared {
     struct sessions *sessions;
     struct assets *assets;
     struct stream_quota *quota;
