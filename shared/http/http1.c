@@ -186,7 +186,7 @@ static bool split_field(const char *line, size_t length, struct field *field)
         begin++;
     while (end > begin && is_blank(line[end - 1]))
         end--;
-    *field = (struct field){line, line + http1_begin_state, colon, end - http1_begin_state};
+    *field = (struct field){line, line + begin, colon, end - begin};
     return true;
 }
 
