@@ -1,5 +1,6 @@
 /* The client: the queues of its transfers, and the choice of a pool. */
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "http/cassette_priv.h"
 #include "http/link.h"
@@ -10,31 +11,6 @@
 
 #define POOLS_DEFAULT_MAX 32
 #define QUEUE_DEFAULT_MAX 1024
-
-static void client_list_add(struct transfer_list *list, struct transfer *transfer)
-{
-    transfer->next = NULL;
-    transfer->previous = list->last;
-    if (list->last)
-        list->last->next = transfer;
-    else
-        list->first = transfer;
-    list->last = transfer;
-    list->count++;
-}
-
-static void client_list_remove(struct transfer_list *list, struct transfer *transfer)
-{
-    if (transfer->previous)
-        transfer->previous->next = transfer->next;
-    else
-        list->first = transfer->next;
-    if (transfer->next)
-        transfer->next->previous = transfer->previous;
-    else
-        list->last = transfer->previous;
-    list->count--;
-}
 
 static char *client_copied(const char *text)
 {
@@ -202,10 +178,14 @@ void transfer_move(struct transfer *transfer, enum transfer_state state)
     transfer->ran |= state == TRANSFER_RUNNING;
     if (from == to)
         return;
-    if (from)
-        client_list_remove(from, transfer);
-    if (to)
-        client_list_add(to, transfer);
+    if (from) {
+        LIST_REMOVE(from->first, from->last, transfer);
+        from->count--;
+    }
+    if (to) {
+        LIST_APPEND(to->first, to->last, transfer);
+        to->count++;
+    }
 }
 
 void client_admit(struct http_client *client, struct transfer *transfer, struct player *player)

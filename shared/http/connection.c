@@ -9,6 +9,7 @@
  * (`readable`, `fin`, `broken`) until they can be acted upon. Callbacks record events; `go_on` decides from the state.
  * No bytes are received while a request is handled: pipelined ones wait in the kernel. */
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "http/server_priv.h"
 
@@ -124,12 +125,7 @@ void connection_free(struct connection *connection)
     struct http_server *server = connection->server;
     assert(!connection->going); /* a handler that it has called destroys the server */
     loop_undefer(server->loop, &connection->turn);
-    if (connection->previous)
-        connection->previous->next = connection->next;
-    else
-        server->connections = connection->next;
-    if (connection->next)
-        connection->next->previous = connection->previous;
+    UNLIST(server->connections, connection);
     server->connection_count--;
     sources_leave(server->sources, connection->source);
     free(connection);
@@ -302,10 +298,7 @@ void connection_create(struct http_server *server, int fd, struct source *source
     connection->turn.run = turn;
     connection->deadline.expired = deadline_expired;
     buffer_init(&connection->ahead, SERVER_INPUT_SIZE);
-    connection->next = server->connections;
-    if (connection->next)
-        connection->next->previous = connection;
-    server->connections = connection;
+    LIST_PUSH(server->connections, connection);
     server->connection_count++;
     server->accepted++;
     connection_begin_wait(connection);

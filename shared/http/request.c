@@ -4,6 +4,7 @@
  *                 |        |         `-- too large: dropped to its end, 413 ---^
  *                 `--------+-- refused: an answer at once, and the connection goes --^
  */
+#include "base/list.h"
 #include "base/memory.h"
 #include "http/hosts.h"
 #include "http/server_priv.h"
@@ -44,10 +45,7 @@ void request_begin(struct connection *connection)
     request->server = server;
     request->connection = connection;
     request->leaving.run = tell_left;
-    request->next = server->requests;
-    if (request->next)
-        request->next->previous = request;
-    server->requests = request;
+    LIST_PUSH(server->requests, request);
     server->request_count++;
     connection->request = request;
 }
@@ -57,12 +55,7 @@ static void unlink_request(struct http_request *request)
     struct http_server *server = request->server;
     if (!server)
         return;
-    if (request->previous)
-        request->previous->next = request->next;
-    else
-        server->requests = request->next;
-    if (request->next)
-        request->next->previous = request->previous;
+    UNLIST(server->requests, request);
     server->request_count--;
 }
 

@@ -1,6 +1,7 @@
 #include "loop/jobs.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/random.h"
 
@@ -67,18 +68,14 @@ static struct lane *lane_of(const struct job *job)
 static void lane_enqueue(struct lane *lane, struct job *job)
 {
     job->waits = true;
-    job->next = NULL;
-    job->previous = lane->last;
-    *(lane->last ? &lane->last->next : &lane->first) = job;
-    lane->last = job;
+    LIST_APPEND(lane->first, lane->last, job);
     lane->waiting++;
     pool.waiting++;
 }
 
 static void lane_unqueue(struct lane *lane, struct job *job)
 {
-    *(job->previous ? &job->previous->next : &lane->first) = job->next;
-    *(job->next ? &job->next->previous : &lane->last) = job->previous;
+    LIST_REMOVE(lane->first, lane->last, job);
     job->waits = false;
     lane->waiting--;
     pool.waiting--;

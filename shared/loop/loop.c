@@ -8,6 +8,7 @@
 #include "loop/loop.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "loop/timers.h"
@@ -130,13 +131,7 @@ void loop_defer(struct loop *loop, struct work *work)
     if (work->queued)
         return;
     work->queued = true;
-    work->next = NULL;
-    work->previous = loop->deferred_last;
-    if (loop->deferred_last)
-        loop->deferred_last->next = work;
-    else
-        loop->deferred_first = work;
-    loop->deferred_last = work;
+    LIST_APPEND(loop->deferred_first, loop->deferred_last, work);
 }
 
 void loop_undefer(struct loop *loop, struct work *work)
@@ -145,14 +140,7 @@ void loop_undefer(struct loop *loop, struct work *work)
     if (!work->queued)
         return;
     work->queued = false;
-    if (work->previous)
-        work->previous->next = work->next;
-    else
-        loop->deferred_first = work->next;
-    if (work->next)
-        work->next->previous = work->previous;
-    else
-        loop->deferred_last = work->previous;
+    LIST_REMOVE(loop->deferred_first, loop->deferred_last, work);
 }
 
 void loop_post(struct loop *loop, struct work *work)

@@ -12,6 +12,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 
 #include <assert.h>
@@ -114,12 +115,7 @@ void server_call_release_when_done(struct server_call *sc)
     if (sc->incoming)
         grpc_byte_buffer_destroy(sc->incoming);
     loop_disarm(sc->call.loop, &sc->limit);
-    if (sc->next)
-        sc->next->previous = sc->previous;
-    if (sc->previous)
-        sc->previous->next = sc->next;
-    else
-        sc->shard->live = sc->next;
+    UNLIST(sc->shard->live, sc);
     sc->shard->live_count--;
     count_busy(sc, -1);
     budget_give(sc->shard->server->options.budget, &sc->hold);
@@ -133,10 +129,7 @@ void server_call_enlist(struct server_call *sc)
 {
     count_busy(sc, 1);
     count_change(&sc->shard->unanswered, 1);
-    sc->next = sc->shard->live;
-    if (sc->next)
-        sc->next->previous = sc;
-    sc->shard->live = sc;
+    LIST_PUSH(sc->shard->live, sc);
     sc->shard->live_count++;
     sc->status_text = grpc_empty_slice();
 }

@@ -8,6 +8,7 @@
 #include "response_cache_priv.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static struct response_cache_flight *response_cache_pass_on(struct response_cach
     flight->leader->flight = NULL;
     if (!next)
         return flight_end(cache, flight);
-    query_list_remove(&flight->waiting, next);
+    LIST_REMOVE(flight->waiting.first, flight->waiting.last, next);
     flight->leader = next;
     cache->stats.waiting--;
     cache->stats.nothing++;
@@ -115,7 +116,7 @@ static bool find_here(struct response_cache *cache, struct response_cache_query 
     }
     query->flight = flight;
     query->state = QUERY_WAITS;
-    query_list_append(&flight->waiting, query);
+    LIST_APPEND(flight->waiting.first, flight->waiting.last, query);
     cache->stats.waiting++;
     return true;
 }
@@ -191,7 +192,7 @@ static struct response_cache_flight *land_all(struct response_cache *cache, stru
                                               struct response_cache_loop **asleep)
 {
     for (struct response_cache_query *query; (query = flight->waiting.first);) {
-        query_list_remove(&flight->waiting, query);
+        LIST_REMOVE(flight->waiting.first, flight->waiting.last, query);
         query->flight = NULL;
         cache->stats.waiting--;
         if (!kept) {
@@ -276,9 +277,9 @@ void response_cache_leave(struct response_cache_query *query)
     query->asked = NULL;
     pthread_mutex_lock(&cache->lock);
     if (query->state == QUERY_LANDS)
-        query_list_remove(&response_cache_loop_of(query)->landed, query);
+        LIST_REMOVE(response_cache_loop_of(query)->landed.first, response_cache_loop_of(query)->landed.last, query);
     if (query->state == QUERY_WAITS) {
-        query_list_remove(&query->flight->waiting, query);
+        LIST_REMOVE(query->flight->waiting.first, query->flight->waiting.last, query);
         query->flight = NULL;
         cache->stats.waiting--;
     } else if (query->flight) {

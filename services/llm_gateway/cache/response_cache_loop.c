@@ -3,36 +3,13 @@
  * removed, and one posted work delivers the list. */
 #include "response_cache_priv.h"
 
+#include "base/list.h"
 #include "base/log.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
-
-void query_list_append(struct query_list *list, struct response_cache_query *query)
-{
-    query->next = NULL;
-    query->previous = list->last;
-    if (list->last)
-        list->last->next = query;
-    else
-        list->first = query;
-    list->last = query;
-}
-
-void query_list_remove(struct query_list *list, struct response_cache_query *query)
-{
-    if (query->previous)
-        query->previous->next = query->next;
-    else
-        list->first = query->next;
-    if (query->next)
-        query->next->previous = query->previous;
-    else
-        list->last = query->previous;
-    query->next = query->previous = NULL;
-}
 
 /* ---- landing ----------------------------------------------------------------------------------------------------- */
 
@@ -42,7 +19,7 @@ void response_cache_resolve(struct response_cache_query *query, enum response_ca
     struct response_cache_loop *cache_loop = response_cache_loop_of(query);
     query->result = result;
     query->state = QUERY_LANDS;
-    query_list_append(&cache_loop->landed, query);
+    LIST_APPEND(cache_loop->landed.first, cache_loop->landed.last, query);
     if (cache_loop->posted)
         return;
     cache_loop->posted = true;
@@ -70,7 +47,7 @@ static void response_cache_loop_deliver(struct work *work)
     pthread_mutex_lock(&cache->lock);
     cache_loop->posted = false;
     for (struct response_cache_query *query; (query = cache_loop->landed.first);) {
-        query_list_remove(&cache_loop->landed, query);
+        LIST_REMOVE(cache_loop->landed.first, cache_loop->landed.last, query);
         query->state = query->result == RESPONSE_CACHE_MISS ? QUERY_LEADS : QUERY_OVER;
         pthread_mutex_unlock(&cache->lock);
         query->resolved(query);

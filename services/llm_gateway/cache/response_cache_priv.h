@@ -47,9 +47,6 @@ struct response_cache {
     atomic_ullong redis_failures;
 };
 
-void query_list_append(struct query_list *list, struct response_cache_query *query);
-void query_list_remove(struct query_list *list, struct response_cache_query *query);
-
 /* The cache_loop of a query's own loop. */
 static inline struct response_cache_loop *response_cache_loop_of(const struct response_cache_query *query)
 {

@@ -7,6 +7,7 @@
 #include "usage/ledger_priv.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "rpc/rpc.h"
 
@@ -73,8 +74,7 @@ static void ledger_report_answered(struct work *work)
 
 static void ledger_report_unqueue(struct ledger *ledger, struct report *report)
 {
-    *(report->previous ? &report->previous->next : &ledger->reports_first) = report->next;
-    *(report->next ? &report->next->previous : &ledger->reports_last) = report->previous;
+    LIST_REMOVE(ledger->reports_first, ledger->reports_last, report);
     report->waits = false;
 }
 
@@ -116,9 +116,7 @@ static bool submit(struct ledger *ledger, struct report *report, struct status *
     bool waits = ledger_report_may_wait(ledger, report, st);
     if (waits) {
         report->waits = true;
-        report->previous = ledger->reports_last;
-        *(report->previous ? &report->previous->next : &ledger->reports_first) = report;
-        ledger->reports_last = report;
+        LIST_APPEND(ledger->reports_first, ledger->reports_last, report);
         ledger->reports++;
         pthread_cond_signal(&ledger->reader_wake);
     }

@@ -4,6 +4,7 @@
 #include "remote_peer.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "graph/agents.h"
 #include "model_task/usage.h"
@@ -102,11 +103,7 @@ static void worker_enter(struct remote_attempt *remote_attempt)
 {
     struct peer *owner = remote_attempt->owner;
     struct fanout_endpoint *endpoint = remote_attempt->endpoint;
-    remote_attempt->previous = NULL;
-    remote_attempt->next = owner->first_remote_attempt;
-    if (remote_attempt->next)
-        remote_attempt->next->previous = remote_attempt;
-    owner->first_remote_attempt = remote_attempt;
+    LIST_PUSH(owner->first_remote_attempt, remote_attempt);
     owner->remote_attempts++;
     endpoint->remote_attempts++;
     atomic_fetch_add_explicit(&endpoint->fanout->remote_attempts, 1, memory_order_relaxed);
@@ -118,12 +115,7 @@ static void worker_leave(struct remote_attempt *remote_attempt)
 {
     struct peer *owner = remote_attempt->owner;
     struct fanout_endpoint *endpoint = remote_attempt->endpoint;
-    if (remote_attempt->previous)
-        remote_attempt->previous->next = remote_attempt->next;
-    else
-        owner->first_remote_attempt = remote_attempt->next;
-    if (remote_attempt->next)
-        remote_attempt->next->previous = remote_attempt->previous;
+    UNLIST(owner->first_remote_attempt, remote_attempt);
     owner->remote_attempts--;
     endpoint->remote_attempts--;
     if (remote_attempt->agent)

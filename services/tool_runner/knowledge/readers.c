@@ -5,6 +5,7 @@
 #include "knowledge/knowledge_priv.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "knowledge/rank.h"
 
@@ -29,18 +30,14 @@ struct reader_pool {
 static void readers_enqueue(struct reader_pool *pool, struct reading *reading)
 {
     reading->waits = true;
-    reading->next = NULL;
-    reading->previous = pool->last;
-    *(pool->last ? &pool->last->next : &pool->first) = reading;
-    pool->last = reading;
+    LIST_APPEND(pool->first, pool->last, reading);
     pool->waiting++;
     pthread_cond_signal(&pool->wake);
 }
 
 static void readers_unqueue(struct reader_pool *pool, struct reading *reading)
 {
-    *(reading->previous ? &reading->previous->next : &pool->first) = reading->next;
-    *(reading->next ? &reading->next->previous : &pool->last) = reading->previous;
+    LIST_REMOVE(pool->first, pool->last, reading);
     reading->waits = false;
     pool->waiting--;
 }

@@ -1,5 +1,6 @@
 #include "run_slots.h"
 
+#include "base/list.h"
 #include "base/log.h"
 
 #include <pthread.h>
@@ -83,9 +84,7 @@ static void run_slots_take(struct run_slots *run_slots, struct run_slot *run_slo
 
 static void dequeue(struct run_slots *run_slots, struct run_slot *run_slot)
 {
-    *(run_slot->previous ? &run_slot->previous->next : &run_slots->first) = run_slot->next;
-    *(run_slot->next ? &run_slot->next->previous : &run_slots->last) = run_slot->previous;
-    run_slot->next = run_slot->previous = NULL;
+    LIST_REMOVE(run_slots->first, run_slots->last, run_slot);
     run_slot->tenant->waiting--;
     run_slots->stats.waiting--;
 }
@@ -101,7 +100,6 @@ static enum run_slot_answer acquire_locked(struct run_slots *run_slots, struct r
 {
     run_slot->tenant = find_tenant(run_slots, tenant);
     run_slot->posted = false;
-    run_slot->next = run_slot->previous = NULL;
     run_slot->work = (struct work){.run = run_slots_granted};
     if (run_slots_is_free(run_slots, run_slot->tenant)) {
         run_slots_take(run_slots, run_slot);
@@ -109,9 +107,7 @@ static enum run_slot_answer acquire_locked(struct run_slots *run_slots, struct r
     }
     if (run_slots->stats.waiting < run_slots->options.queue_max) {
         run_slot->state = RUN_SLOT_WAITING;
-        run_slot->previous = run_slots->last;
-        *(run_slots->last ? &run_slots->last->next : &run_slots->first) = run_slot;
-        run_slots->last = run_slot;
+        LIST_APPEND(run_slots->first, run_slots->last, run_slot);
         run_slot->tenant->waiting++;
         run_slots->stats.waiting++;
         return RUN_SLOT_QUEUED;
