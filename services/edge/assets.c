@@ -1,6 +1,7 @@
 #include "assets.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/trace.h"
 #include "edge_priv.h"
 #include "errors.h"
@@ -90,9 +91,7 @@ struct assets *assets_create(void)
     size_t count = 0;
     while (asset_files[count].path)
         count++;
-    struct assets *assets = calloc(1, sizeof *assets + count * sizeof assets->list[0]);
-    if (!assets)
-        fatal("edge.memory", "no memory for the console");
+    struct assets *assets = xcalloc(1, sizeof *assets + count * sizeof assets->list[0]);
     assets->count = count;
     for (size_t i = 0; i < count; i++) {
         struct asset *asset = &assets->list[i];

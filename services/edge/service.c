@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "edge_metrics.h"
 #include "edge_priv.h"
@@ -72,9 +73,7 @@ static void edge_report_drained(struct work *work)
 static struct edge_shared *edge_join_shared(const struct edge *edge, const struct service_context *context)
 {
     const struct edge *first = context->instances ? (const struct edge *)context->instances[0] : NULL;
-    struct edge_shared *shared = first ? first->shared : calloc(1, sizeof *shared);
-    if (!shared)
-        fatal("edge.memory", "no memory for the edge");
+    struct edge_shared *shared = first ? first->shared : xcalloc(1, sizeof *shared);
     if (!shared->users++) {
         shared->sessions = sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms);
         shared->assets = assets_create();
@@ -110,9 +109,7 @@ static void edge_destroy(ProtobufCService *service)
 
 static ProtobufCService *edge_create(const struct service_context *context, struct status *st)
 {
-    struct edge *edge = calloc(1, sizeof *edge);
-    if (!edge)
-        fatal("edge.memory", "no memory for the edge");
+    struct edge *edge = xcalloc(1, sizeof *edge);
     edge->loop = context->loop;
     edge->auth = context->auth;
     edge->schema = context->schema;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/trace.h"
 
 #include <openssl/crypto.h>
@@ -29,9 +29,7 @@ struct sessions {
 
 struct sessions *sessions_create(int64_t idle_ms, int64_t max_ms)
 {
-    struct sessions *sessions = calloc(1, sizeof *sessions);
-    if (!sessions)
-        fatal("edge.memory", "no memory for sessions");
+    struct sessions *sessions = xcalloc(1, sizeof *sessions);
     pthread_mutex_init(&sessions->mutex, NULL);
     sessions->idle_ns = idle_ms * NS_PER_MS;
     sessions->max_ns = max_ms * NS_PER_MS;

@@ -2,6 +2,7 @@
 
 #include "admission/admission.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/client.h"
 #include "pipeline/pipeline_telemetry.h"
 #include "provider/provider.h"
@@ -187,9 +188,7 @@ void config_generation_release(struct config_generation **config_generation_poin
 
 struct generation_use *generation_use_create(struct config_generation *generation)
 {
-    struct generation_use *use = calloc(1, sizeof *use);
-    if (!use)
-        fatal("llm_gateway.memory", "no memory for the routes of a loop");
+    struct generation_use *use = xcalloc(1, sizeof *use);
     use->generation = config_generation_hold(generation);
     use->series = pipeline_series_create(generation->routes);
     return use;

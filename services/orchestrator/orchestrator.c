@@ -2,6 +2,7 @@
 #include "thread/runner_options.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "config/config.h"
 #include "daemon/service.h"
 #include "fanout/fanout.h"
@@ -220,9 +221,7 @@ static void orchestrator_destroy(struct orchestrator **orchestrator_pointer)
 
 struct orchestrator *orchestrator_create(const struct service_context *context, struct status *st)
 {
-    struct orchestrator *orchestrator = calloc(1, sizeof *orchestrator);
-    if (!orchestrator)
-        fatal("orchestrator.memory", "no memory for the orchestrator");
+    struct orchestrator *orchestrator = xcalloc(1, sizeof *orchestrator);
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
     orchestrator->spans = context->spans;

@@ -4,7 +4,7 @@
 
 #include "api/api.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "fanout/fanout.h"
 #include "nodes/addresses.h"
 #include "orchestrator_priv.h"
@@ -95,9 +95,7 @@ static void api_destroy(ProtobufCService *service)
 static ProtobufCService *api_create(const struct service_context *context, struct status *st)
 {
     const struct api *first = context->instances ? (const struct api *)context->instances[0] : NULL;
-    struct api *api = calloc(1, sizeof *api);
-    if (!api)
-        fatal("orchestrator.memory", "no memory for the orchestrator");
+    struct api *api = xcalloc(1, sizeof *api);
     api->base = functions;
     api->loop = context->loop;
     api->auth = context->auth;
@@ -168,9 +166,7 @@ static void api_drain(ProtobufCService *service, int64_t limit_ms, void (*draine
         drained(data);
         return;
     }
-    struct drain *drain = calloc(1, sizeof *drain);
-    if (!drain)
-        fatal("orchestrator.memory", "no memory to drain");
+    struct drain *drain = xcalloc(1, sizeof *drain);
     *drain = (struct drain){.api = api, .look.expired = calls_end, .drained = drained, .data = data};
     runner_drain(api->orchestrator->runner, limit_ms, runner_drained, drain);
 }

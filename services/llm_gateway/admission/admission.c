@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -238,9 +239,7 @@ void admission_withdraw(struct ticket *ticket)
 
 struct admission *admission_create(const struct admission_options *options)
 {
-    struct admission *admission = calloc(1, sizeof *admission);
-    if (!admission)
-        fatal("llm_gateway.memory", "no memory for admission");
+    struct admission *admission = xcalloc(1, sizeof *admission);
     admission->in_flight_max = options->in_flight_max;
     admission->queue_max = options->queue_max;
     admission->queue_wait_ms = options->queue_wait_ms;

@@ -4,7 +4,7 @@
 #include "response_cache_priv.h"
 
 #include "base/list.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -104,9 +104,7 @@ void response_cache_destroy(struct response_cache **response_cache_pointer)
 
 void response_cache_open(struct response_cache *cache, struct loop *loop)
 {
-    struct response_cache_loop *cache_loop = calloc(1, sizeof *cache_loop);
-    if (!cache_loop)
-        fatal("response_cache.memory", "no memory for the answer cache of a loop");
+    struct response_cache_loop *cache_loop = xcalloc(1, sizeof *cache_loop);
     cache_loop->cache = cache;
     cache_loop->loop = loop;
     cache_loop->landing.run = response_cache_loop_deliver;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "redis/command.h"
 #include "redis_priv.h"
@@ -236,9 +237,7 @@ static void response_cache_redis_expired(struct timer *timer)
 struct response_cache_redis *response_cache_redis_open(struct loop *loop, const struct redis_target *target,
                                                        int64_t timeout_ms, atomic_ullong *failures)
 {
-    struct response_cache_redis *redis = calloc(1, sizeof *redis);
-    if (!redis)
-        fatal("response_cache.memory", "no memory for a connection to Redis");
+    struct response_cache_redis *redis = xcalloc(1, sizeof *redis);
     redis->loop = loop;
     redis->target = target;
     redis->timeout_ms = timeout_ms;

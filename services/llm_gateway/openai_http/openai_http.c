@@ -3,7 +3,7 @@
 #include "admission/rate_limit_headers.h"
 #include "base/budget.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/trace.h"
 #include "config/config.h"
@@ -290,9 +290,7 @@ struct openai_http *openai_http_create(const struct service_context *context, co
         .keyless = !context->auth,
         .hosts = options->hosts,
     };
-    struct openai_http *openai_http = calloc(1, sizeof *openai_http);
-    if (!openai_http)
-        fatal("llm_gateway.memory", "no memory for the OpenAI HTTP interface");
+    struct openai_http *openai_http = xcalloc(1, sizeof *openai_http);
     openai_http->server = http_server_create(context->loop, &server, st);
     if (!openai_http->server) {
         free(openai_http);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "config_generation.h"
 #include "pipeline_content.h"
 #include "pipeline_priv.h"
@@ -74,9 +75,7 @@ struct pipeline_series {
 
 struct pipeline_metrics *pipeline_metrics_create(struct metrics *metrics, struct spans *spans)
 {
-    struct pipeline_metrics *own = calloc(1, sizeof *own);
-    if (!own)
-        fatal("llm_gateway.memory", "no memory for metrics");
+    struct pipeline_metrics *own = xcalloc(1, sizeof *own);
     own->metrics = metrics;
     own->spans = spans;
     for (int i = 0; i < FAMILIES; i++)
@@ -93,9 +92,7 @@ void pipeline_metrics_destroy(struct pipeline_metrics **metrics)
 struct pipeline_series *pipeline_series_create(const struct routes *routes)
 {
     size_t count = routes_count(routes);
-    struct pipeline_series *series = calloc(1, sizeof *series + count * sizeof *series->routes);
-    if (!series)
-        fatal("llm_gateway.memory", "no memory for the metrics of %zu models", count);
+    struct pipeline_series *series = xcalloc(1, sizeof *series + count * sizeof *series->routes);
     series->route_count = count;
     return series;
 }

@@ -2,7 +2,7 @@
 #include "usage/ledger_priv.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "telemetry/metrics.h"
 
@@ -240,9 +240,7 @@ static void window_free(void *data)
 
 void ledger_show(struct ledger *ledger, struct metrics *metrics)
 {
-    struct ledger_window *window = calloc(1, sizeof *window);
-    if (!window)
-        fatal("ledger.memory", "no memory for metrics");
+    struct ledger_window *window = xcalloc(1, sizeof *window);
     pthread_mutex_init(&window->lock, NULL);
     window->ledger = ledger;
     ledger->window = window;

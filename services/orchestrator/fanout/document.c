@@ -2,7 +2,7 @@
  * writes its document to the store. */
 #include "fanout_priv.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "graph/agents.h"
 #include "log/keys.h"
 
@@ -75,9 +75,7 @@ static struct document *ask(struct fanout_endpoint *endpoint, const char *versio
 {
     struct key from;
     char to[sizeof from.bytes + 1];
-    struct document *document = calloc(1, sizeof *document);
-    if (!document)
-        fatal("orchestrator.memory", "no memory for a document");
+    struct document *document = xcalloc(1, sizeof *document);
     document->endpoint = endpoint;
     strcpy(document->version, version);
     key_named(&from, KEY_BUNDLE, "", version);

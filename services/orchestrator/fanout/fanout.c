@@ -1,6 +1,7 @@
 #include "fanout_priv.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cluster/membership.h"
 
 #include <assert.h>
@@ -230,9 +231,7 @@ static bool fanout_endpoint_open(struct fanout *fanout, unsigned index, struct s
     endpoint->share = neighbours ? FANOUT_SLOTS / neighbours : 0;
     endpoint->spare = remote_attempt_create();
     endpoint->peer_count = count + (fanout->listener ? REMOTE_PEERS_MAX : 0);
-    endpoint->peers = calloc(endpoint->peer_count, sizeof *endpoint->peers);
-    if (!endpoint->peers)
-        fatal("orchestrator.memory", "no memory for %u loops", count);
+    endpoint->peers = xcalloc(endpoint->peer_count, sizeof *endpoint->peers);
     if (fanout->listener)
         remote_peer_open(endpoint);
     for (unsigned i = 0; i < endpoint->peer_count; i++)
@@ -247,10 +246,8 @@ static bool fanout_endpoint_open(struct fanout *fanout, unsigned index, struct s
 struct fanout *fanout_create(const struct fanout_options *options, struct status *st)
 {
     static atomic_uint serial;
-    struct fanout *fanout = calloc(1, sizeof *fanout);
-    struct fanout_endpoint *endpoints = calloc(options->loop_count, sizeof *endpoints);
-    if (!fanout || !endpoints)
-        fatal("orchestrator.memory", "no memory for a fan-out");
+    struct fanout *fanout = xcalloc(1, sizeof *fanout);
+    struct fanout_endpoint *endpoints = xcalloc(options->loop_count, sizeof *endpoints);
     fanout->options = *options;
     fanout->endpoints = endpoints;
     fanout->serial = atomic_fetch_add(&serial, 1);

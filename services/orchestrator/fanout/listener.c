@@ -3,6 +3,7 @@
 #include "remote_peer.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +55,7 @@ static void listener_came(void *data, struct mail *mail)
 {
     struct fanout *fanout = data;
     const uint8_t *bytes = mail_take(mail, sizeof(struct datagram_header));
-    struct queued_datagram *queued = calloc(1, sizeof *queued);
-    if (!queued)
-        fatal("orchestrator.memory", "no memory for a datagram");
+    struct queued_datagram *queued = xcalloc(1, sizeof *queued);
     queued->mail = mail;
     if (bytes)
         memcpy(&queued->header, bytes, sizeof queued->header);
@@ -107,9 +106,7 @@ static void listener_unpack(struct work *work)
 
 void inbox_open(struct fanout_endpoint *endpoint)
 {
-    struct inbox *inbox = calloc(1, sizeof *inbox);
-    if (!inbox)
-        fatal("orchestrator.memory", "no memory for an inbox");
+    struct inbox *inbox = xcalloc(1, sizeof *inbox);
     inbox->work.run = listener_unpack;
     inbox->endpoint = endpoint;
     pthread_mutex_init(&inbox->lock, NULL);
@@ -163,9 +160,7 @@ static bool name_address(struct fanout_listener *listener, const struct fanout_o
 bool fanout_listener_open(struct fanout *fanout, struct status *st)
 {
     const struct fanout_options *options = &fanout->options;
-    struct fanout_listener *listener = calloc(1, sizeof *listener);
-    if (!listener)
-        fatal("orchestrator.memory", "no memory for a listener");
+    struct fanout_listener *listener = xcalloc(1, sizeof *listener);
     if (getrandom(listener->token, sizeof listener->token, 0) != sizeof listener->token)
         fatal("orchestrator.random", "the kernel gives no random bytes");
     listener->mailbox = mailbox_open(options->listen, options->server, fanout->remote_datagram_max, st);

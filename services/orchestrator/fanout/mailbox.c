@@ -7,6 +7,7 @@
 #include "mailbox_tls.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "loop/loop.h"
 
 #include <arpa/inet.h>
@@ -97,9 +98,7 @@ void mail_free(struct mail *mail)
 
 struct mailbox *mailbox_open(const char *address, const struct mail_tls *tls, size_t datagram_max, struct status *st)
 {
-    struct mailbox *mailbox = calloc(1, sizeof *mailbox);
-    if (!mailbox)
-        fatal("orchestrator.memory", "no memory for a mailbox");
+    struct mailbox *mailbox = xcalloc(1, sizeof *mailbox);
     nng_tls_config *config;
     if (!mail_tls_read(address, tls, NNG_TLS_MODE_SERVER, &config, st)) {
         free(mailbox);
@@ -204,9 +203,7 @@ static int dial(struct mail_connection *connection, const struct mail_connection
 struct mail_connection *mail_connection_open(struct loop *loop, const struct mail_connection_options *options,
                                              struct status *st)
 {
-    struct mail_connection *connection = calloc(1, sizeof *connection);
-    if (!connection)
-        fatal("orchestrator.memory", "no memory for a connection");
+    struct mail_connection *connection = xcalloc(1, sizeof *connection);
     *connection = (struct mail_connection){.loop = loop,
                                            .datagram_max = options->datagram_max,
                                            .header_size = options->header_size,

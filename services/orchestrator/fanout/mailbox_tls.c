@@ -2,11 +2,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <arpa/inet.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PEM_MAX ((size_t)1 << 20)
@@ -86,9 +86,7 @@ static void expect_name(nng_tls_config *config, const char *address, const struc
 /* Kept: a thread of nng's may be about to use the replaced configuration, and has no reference to it yet. */
 static void mailbox_tls_keep(nng_tls_config *config)
 {
-    struct kept *kept = malloc(sizeof *kept);
-    if (!kept)
-        fatal("orchestrator.memory", "no memory for a configuration of TLS");
+    struct kept *kept = xmalloc(sizeof *kept);
     kept->config = config;
     kept->next = atomic_load(&all_kept);
     while (!atomic_compare_exchange_weak(&all_kept, &kept->next, kept))

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PLACES_FIRST 64
@@ -16,11 +16,9 @@
 static void owner_grow(struct fanout_endpoint *endpoint)
 {
     uint32_t room = endpoint->place_count ? 2 * endpoint->place_count : PLACES_FIRST;
-    endpoint->places = realloc(endpoint->places, room * sizeof(*endpoint->places));
-    endpoint->uses = realloc(endpoint->uses, room * sizeof *endpoint->uses);
-    endpoint->free_places = realloc(endpoint->free_places, room * sizeof *endpoint->free_places);
-    if (!endpoint->places || !endpoint->uses || !endpoint->free_places)
-        fatal("orchestrator.memory", "no memory for %u attempts", room);
+    endpoint->places = xrealloc(endpoint->places, room * sizeof(*endpoint->places));
+    endpoint->uses = xrealloc(endpoint->uses, room * sizeof *endpoint->uses);
+    endpoint->free_places = xrealloc(endpoint->free_places, room * sizeof *endpoint->free_places);
     for (uint32_t place = room; place-- > endpoint->place_count;) {
         endpoint->places[place] = NULL;
         endpoint->uses[place] = 0;

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "cluster/membership.h"
 
 #include <stdio.h>
@@ -407,9 +408,7 @@ bool remote_peer_is_sure(const struct peer *owner, struct status *st)
 
 void remote_peer_open(struct fanout_endpoint *endpoint)
 {
-    endpoint->routes = calloc(ROUTES_MAX, sizeof *endpoint->routes);
-    if (!endpoint->routes)
-        fatal("orchestrator.memory", "no memory for %d addresses", ROUTES_MAX);
+    endpoint->routes = xcalloc(ROUTES_MAX, sizeof *endpoint->routes);
     renewal_open(endpoint);
     inbox_open(endpoint);
 }

@@ -3,6 +3,7 @@
 #include "remote_peer.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/tls_files.h"
 
 #include <stdlib.h>
@@ -56,9 +57,7 @@ void renewal_look(struct fanout_endpoint *endpoint)
 
 void renewal_open(struct fanout_endpoint *endpoint)
 {
-    endpoint->renewal = calloc(1, sizeof *endpoint->renewal);
-    if (!endpoint->renewal)
-        fatal("orchestrator.memory", "no memory for the certificates of loop %u", endpoint->index);
+    endpoint->renewal = xcalloc(1, sizeof *endpoint->renewal);
 }
 
 void renewal_close(struct fanout_endpoint *endpoint)

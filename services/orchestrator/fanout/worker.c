@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "graph/agents.h"
 #include "model_task/usage.h"
 
@@ -82,9 +82,7 @@ void worker_offer(struct fanout_endpoint *endpoint, bool always)
 
 struct remote_attempt *remote_attempt_create(void)
 {
-    struct remote_attempt *remote_attempt = calloc(1, sizeof *remote_attempt);
-    if (!remote_attempt)
-        fatal("orchestrator.memory", "no memory for an attempt");
+    struct remote_attempt *remote_attempt = xcalloc(1, sizeof *remote_attempt);
     task_init(&remote_attempt->task, NULL, NULL);
     return remote_attempt;
 }

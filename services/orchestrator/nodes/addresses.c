@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/channel.h"
 
 #include <pthread.h>
@@ -28,9 +29,7 @@ struct addresses {
 
 struct addresses *addresses_create(const struct addresses_options *options)
 {
-    struct addresses *addresses = calloc(1, sizeof *addresses);
-    if (!addresses)
-        fatal("orchestrator.memory", "no memory for addresses");
+    struct addresses *addresses = xcalloc(1, sizeof *addresses);
     addresses->options = *options;
     pthread_mutex_init(&addresses->lock, NULL);
     return addresses;

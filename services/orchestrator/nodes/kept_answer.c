@@ -1,7 +1,7 @@
 #include "kept_answer.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -19,9 +19,7 @@ struct kept_answer {
 
 struct kept_answer *kept_answer_create(const ProtobufCMessageDescriptor *type)
 {
-    struct kept_answer *kept = calloc(1, sizeof *kept);
-    if (!kept)
-        fatal("orchestrator.memory", "no memory for a kept answer");
+    struct kept_answer *kept = xcalloc(1, sizeof *kept);
     kept->type = type;
     pthread_mutex_init(&kept->lock, NULL);
     return kept;

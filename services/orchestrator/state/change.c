@@ -1,6 +1,6 @@
 #include "state_priv.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -29,10 +29,8 @@ struct state_change *state_prepare(const struct state *state, const struct write
                                    struct status *st)
 {
     const struct graph *graph = state->graph;
-    struct state_change *change = calloc(1, sizeof *change + graph->field_count * sizeof *change->written);
-    struct state *fields = calloc(1, sizeof *fields + graph->field_count * sizeof *fields->slots);
-    if (!change || !fields)
-        fatal("orchestrator.memory", "no memory to change a state of %zu fields", graph->field_count);
+    struct state_change *change = xcalloc(1, sizeof *change + graph->field_count * sizeof *change->written);
+    struct state *fields = xcalloc(1, sizeof *fields + graph->field_count * sizeof *fields->slots);
     fields->graph = graph;
     change->fields = fields;
     for (size_t i = 0; i < count; i++)

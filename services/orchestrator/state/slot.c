@@ -1,7 +1,7 @@
 #include "slot.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "json/writer.h"
 
 #include <assert.h>
@@ -10,13 +10,6 @@
 
 #define PIECES_MIN 8
 #define PLACES_MIN 16
-
-static void *slot_must(void *memory)
-{
-    if (!memory)
-        fatal("orchestrator.memory", "no memory for the state of a run");
-    return memory;
-}
 
 static uint32_t slot_hash_of(struct text key)
 {
@@ -49,7 +42,7 @@ static void discount_piece(struct slot *slot, const struct piece *piece)
 static struct piece *piece_of(struct text key, struct text text)
 {
     assert(key.size <= UINT32_MAX && text.size <= UINT32_MAX);
-    struct piece *piece = slot_must(malloc(sizeof *piece + key.size + text.size));
+    struct piece *piece = xnonnull(malloc(sizeof *piece + key.size + text.size));
     piece->size = (uint32_t)text.size;
     piece->key_size = (uint32_t)key.size;
     piece->hash = key.bytes ? slot_hash_of(key) : 0;
@@ -85,7 +78,7 @@ static void slot_index_all(struct slot *slot, size_t places)
 {
     free(slot->places);
     slot->place_count = places;
-    slot->places = slot_must(calloc(places, sizeof *slot->places));
+    slot->places = xnonnull(calloc(places, sizeof *slot->places));
     for (size_t i = 0; i < slot->count; i++)
         if (slot->pieces[i])
             slot_place(slot, i);
@@ -128,7 +121,7 @@ static uint32_t rank_of(const struct slot *slot, size_t position)
 
 static void slot_rank_all(struct slot *slot)
 {
-    slot->ranks = slot_must(calloc(slot->capacity + 1, sizeof *slot->ranks));
+    slot->ranks = xnonnull(calloc(slot->capacity + 1, sizeof *slot->ranks));
     for (size_t i = 1; i <= slot->count; i++) {
         size_t above = i + low_bit(i);
         slot->ranks[i] += slot->pieces[i - 1] != NULL;
@@ -208,7 +201,7 @@ void slot_reserve(struct slot *slot, size_t more, bool by_key)
     while (places < 2 * count)
         places *= 2;
     if (more > PIECES_MIN && capacity > slot->capacity) {
-        slot->pieces = slot_must(reallocarray(slot->pieces, capacity, sizeof *slot->pieces));
+        slot->pieces = xnonnull(reallocarray(slot->pieces, capacity, sizeof *slot->pieces));
         slot->capacity = capacity;
     }
     if (more > PIECES_MIN && by_key && places > slot->place_count)
@@ -219,9 +212,9 @@ void slot_append(struct slot *slot, struct text key, struct text text)
 {
     if (slot->count == slot->capacity) {
         slot->capacity = slot->capacity ? 2 * slot->capacity : PIECES_MIN;
-        slot->pieces = slot_must(reallocarray(slot->pieces, slot->capacity, sizeof *slot->pieces));
+        slot->pieces = xnonnull(reallocarray(slot->pieces, slot->capacity, sizeof *slot->pieces));
         if (slot->ranks)
-            slot->ranks = slot_must(reallocarray(slot->ranks, slot->capacity + 1, sizeof *slot->ranks));
+            slot->ranks = xnonnull(reallocarray(slot->ranks, slot->capacity + 1, sizeof *slot->ranks));
     }
     slot->pieces[slot->count++] = piece_of(key, text);
     count_piece(slot, slot->pieces[slot->count - 1]);

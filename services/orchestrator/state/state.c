@@ -1,6 +1,6 @@
 #include "state_priv.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +28,7 @@ static void state_begin(struct slot *slot, const struct field *field)
 
 struct state *state_create(const struct graph *graph)
 {
-    struct state *state = calloc(1, sizeof *state + graph->field_count * sizeof *state->slots);
-    if (!state)
-        fatal("orchestrator.memory", "no memory for a state of %zu fields", graph->field_count);
+    struct state *state = xcalloc(1, sizeof *state + graph->field_count * sizeof *state->slots);
     state->graph = graph;
     for (size_t i = 0; i < graph->field_count; i++)
         state_begin(&state->slots[i], &graph->fields[i]);

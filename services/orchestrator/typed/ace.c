@@ -1,7 +1,7 @@
 /* The service AceGenerator: runs an agent for each task and for each step of learning from it. */
 #include "ace.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 
@@ -23,9 +23,7 @@ static void ace_destroy(ProtobufCService *service)
 
 static ProtobufCService *ace_create(const struct service_context *context, struct status *st)
 {
-    struct ace_service *ace = calloc(1, sizeof *ace);
-    if (!ace)
-        fatal("ace.memory", "no memory for the service AceGenerator");
+    struct ace_service *ace = xcalloc(1, sizeof *ace);
     ace->base = ace_methods;
     ace->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
     if (ace->orchestrator || !context->process)

@@ -2,7 +2,7 @@
  * run stops before its supervisor and its writer, and the call ends with the result so far; Resume resumes it. */
 #include "autonomous_research.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "words/words.h"
@@ -151,9 +151,7 @@ static void autonomous_destroy(ProtobufCService *service)
 
 static ProtobufCService *autonomous_create(const struct service_context *context, struct status *st)
 {
-    struct autonomous_research *service = calloc(1, sizeof *service);
-    if (!service)
-        fatal("autonomous_research.memory", "no memory for autonomous research");
+    struct autonomous_research *service = xcalloc(1, sizeof *service);
     service->base = (Renga__V1__AutonomousResearch_Service){
         .base = {.descriptor = &renga__v1__autonomous_research__descriptor, .invoke = rpc_service_invoke},
         .research = autonomous_research,

@@ -5,7 +5,7 @@
 #include "deep_research.h"
 
 #include "api/refuse.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "words/words.h"
@@ -171,9 +171,7 @@ static void research_destroy(ProtobufCService *service)
 
 static ProtobufCService *research_create(const struct service_context *context, struct status *st)
 {
-    struct deep_research *service = calloc(1, sizeof *service);
-    if (!service)
-        fatal("deep_research.memory", "no memory for deep research");
+    struct deep_research *service = xcalloc(1, sizeof *service);
     service->base = (Renga__V1__DeepResearch_Service){
         .base = {.descriptor = &renga__v1__deep_research__descriptor, .invoke = rpc_service_invoke},
         .research = research_unary,

@@ -1,7 +1,7 @@
 /* The service Helpdesk: a question becomes a run of the agent "helpdesk". */
 #include "helpdesk.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "words/languages.h"
@@ -131,9 +131,7 @@ static void helpdesk_destroy(ProtobufCService *service)
 
 static ProtobufCService *helpdesk_create(const struct service_context *context, struct status *st)
 {
-    struct helpdesk *desk = calloc(1, sizeof *desk);
-    if (!desk)
-        fatal("helpdesk.memory", "no memory for the help desk");
+    struct helpdesk *desk = xcalloc(1, sizeof *desk);
     desk->base = (Renga__V1__Helpdesk_Service){
         .base = {.descriptor = &renga__v1__helpdesk__descriptor, .invoke = rpc_service_invoke},
         .ask = helpdesk_ask,

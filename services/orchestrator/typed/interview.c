@@ -7,7 +7,7 @@
  * The agent's document is atomic: a run that fails, or whose client disconnects, does not change the session. */
 #include "interview.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "rpc/message_json.h"
@@ -243,9 +243,7 @@ static void interview_service_destroy(ProtobufCService *service)
 
 static ProtobufCService *interview_service_create(const struct service_context *context, struct status *st)
 {
-    struct interview *interview = calloc(1, sizeof *interview);
-    if (!interview)
-        fatal("interview.memory", "no memory for the form interview");
+    struct interview *interview = xcalloc(1, sizeof *interview);
     interview->base = (Renga__V1__FormInterview_Service){
         .base = {.descriptor = &renga__v1__form_interview__descriptor, .invoke = rpc_service_invoke},
         .start = interview_start,

@@ -1,7 +1,7 @@
 #include "mcp.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "mcp_priv.h"
 #include "tool_runner_priv.h"
 
@@ -22,17 +22,13 @@ struct mcp {
 
 struct mcp *mcp_create(const struct mcp_options *options, struct status *st)
 {
-    struct mcp *mcp = calloc(1, sizeof *mcp);
-    if (!mcp)
-        fatal("tool_runner.memory", "no memory for tool servers");
+    struct mcp *mcp = xcalloc(1, sizeof *mcp);
     pthread_mutex_init(&mcp->lock, NULL);
     if (options->path && !mcp_setups_read(options->path, &mcp->setups, st)) {
         mcp_destroy(&mcp);
         return NULL;
     }
-    mcp->servers = calloc(mcp->setups.count + 1, sizeof(*mcp->servers));
-    if (!mcp->servers)
-        fatal("tool_runner.memory", "no memory for %zu tool servers", mcp->setups.count);
+    mcp->servers = xcalloc(mcp->setups.count + 1, sizeof(*mcp->servers));
     for (size_t i = 0; i < mcp->setups.count; i++)
         mcp_server_init(&mcp->servers[i], mcp, &mcp->setups.list[i]);
     return mcp;

@@ -6,6 +6,7 @@
  *
  * When the wire is closed, the line is dropped: its messages are not understood, and its callbacks run. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "loop/jobs.h"
 #include "mcp_priv.h"
 #include "json/json.h"
@@ -33,9 +34,7 @@ struct mcp_reading {
 
 static struct mcp_reading *reading_add(struct mcp_server *server)
 {
-    struct mcp_reading *reading = calloc(1, sizeof *reading);
-    if (!reading)
-        fatal("tool_runner.memory", "no memory for a message of a tool server");
+    struct mcp_reading *reading = xcalloc(1, sizeof *reading);
     reading->server = server;
     *server->readings_end = reading;
     server->readings_end = &reading->next;
@@ -119,9 +118,7 @@ void mcp_received_text(struct mcp_server *server, char *text, size_t length)
 
 void mcp_received(struct mcp_server *server, const char *text, size_t length)
 {
-    char *copy = malloc(length + 1);
-    if (!copy)
-        fatal("tool_runner.memory", "no memory for a message of %zu bytes", length);
+    char *copy = xmalloc(length + 1);
     memcpy(copy, text, length);
     copy[length] = '\0';
     mcp_received_text(server, copy, length);

@@ -6,7 +6,7 @@
  *                     '--> 202: no answer
  *                     '--> 404 (some: 400) under a session: it is lost */
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/client.h"
 #include "http/sse.h"
 #include "mcp_priv.h"
@@ -336,9 +336,7 @@ static void streamable_prepare(struct exchange *exchange, const char *verb)
 
 static struct exchange *streamable_make(struct session *session, const char *verb)
 {
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    if (!exchange)
-        fatal("tool_runner.memory", "no memory for a message to a tool server");
+    struct exchange *exchange = xcalloc(1, sizeof *exchange);
     exchange->session = session;
     exchange->next = session->exchanges;
     session->exchanges = exchange;
@@ -373,9 +371,7 @@ static void streamable_send(struct mcp_server *server, const struct buffer *mess
         exchange->transfer.timeout_ms = 0; /* the owner of the request looks at the time */
     }
     streamable_add_headers(exchange, method, tool);
-    exchange->sent = malloc(message->length + 1);
-    if (!exchange->sent)
-        fatal("tool_runner.memory", "no memory for a message to a tool server");
+    exchange->sent = xmalloc(message->length + 1);
     if (message->length)
         memcpy(exchange->sent, message->data, message->length);
     exchange->transfer.body = exchange->sent;

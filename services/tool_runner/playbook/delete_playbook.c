@@ -6,7 +6,7 @@
 #include "run/key_lock.h"
 #include "run/records.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
@@ -98,9 +98,7 @@ void delete_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__De
         rpc_fail(data, &st);
         return;
     }
-    struct playbook_deleting *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a call");
+    struct playbook_deleting *self = xcalloc(1, sizeof *self);
     *self = (struct playbook_deleting){
         .runner = (struct tool_runner *)service, .rpc = data, .reply = reply, .dataset = request->dataset};
     self->key_lock = (struct key_lock){.loop = self->runner->loop, .granted = delete_key_lock_granted};

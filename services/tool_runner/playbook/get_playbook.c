@@ -5,7 +5,7 @@
 #include "playbooks.h"
 
 #include "base/buffer.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
@@ -134,9 +134,7 @@ void get_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__GetPl
         rpc_fail(data, &st);
         return;
     }
-    struct getting *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a call");
+    struct getting *self = xcalloc(1, sizeof *self);
     self->rpc = data;
     self->reply = reply;
     self->request = request;

@@ -3,7 +3,7 @@
 #include "playbook_undo.h"
 #include "playbooks.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 #include "run/request_check.h"
 
@@ -202,9 +202,7 @@ void list_playbook_changes(Renga__V1__ToolRunner_Service *service, const Renga__
         return;
     }
     struct tool_runner *runner = (struct tool_runner *)service;
-    struct changes_listing *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a call");
+    struct changes_listing *self = xcalloc(1, sizeof *self);
     self->rpc = data;
     self->reply = reply;
     self->request = request;

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "playbook_text.h"
 
 #include <stdlib.h>
@@ -30,9 +31,7 @@ static char *append_text(char **at, const char *text)
 
 struct playbook_bullet *playbook_bullet_create(const Renga__V1__Bullet *bullet, int64_t place)
 {
-    struct playbook_bullet *copy = malloc(sizeof *copy + playbook_bullet_bytes(bullet) + 4);
-    if (!copy)
-        fatal("tool_runner.memory", "no memory for a bullet of a playbook");
+    struct playbook_bullet *copy = xmalloc(sizeof *copy + playbook_bullet_bytes(bullet) + 4);
     char *at = (char *)(copy + 1);
     *copy = (struct playbook_bullet){.bullet = RENGA__V1__BULLET__INIT, .place = place, .holders = 1};
     copy->bullet.id = append_text(&at, bullet->id);
@@ -65,9 +64,7 @@ void playbook_bullet_release(struct playbook_bullet *bullet)
 
 static struct playbook_slot *slot_create(void)
 {
-    struct playbook_slot *slot = calloc(1, sizeof *slot);
-    if (!slot)
-        fatal("tool_runner.memory", "no memory for a playbook");
+    struct playbook_slot *slot = xcalloc(1, sizeof *slot);
     slot->holders = 1;
     pthread_mutex_init(&slot->lock, NULL);
     return slot;
@@ -85,9 +82,7 @@ static void slot_release(struct playbook_slot *slot)
 
 struct playbook *playbook_create(const char *tenant, const char *dataset, struct playbook_slot *slot)
 {
-    struct playbook *playbook = calloc(1, sizeof *playbook);
-    if (!playbook)
-        fatal("tool_runner.memory", "no memory for a playbook");
+    struct playbook *playbook = xcalloc(1, sizeof *playbook);
     arena_init(&playbook->arena, NULL, 0, PLAYBOOK_ARENA_MAX);
     playbook->tenant = arena_strdup(&playbook->arena, tenant);
     playbook->dataset = arena_strdup(&playbook->arena, dataset);

@@ -1,6 +1,6 @@
 #include "playbook_alike.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,7 @@ static const struct playbook_bullet_terms *terms_of(struct arena *scratch, struc
     const struct playbook_term *read =
         playbook_terms(scratch, bullet->bullet.content, strlen(bullet->bullet.content), &count);
     count = read ? count : 0;
-    struct playbook_bullet_terms *made = malloc(sizeof *made + count * sizeof(*made->terms));
-    if (!made)
-        fatal("tool_runner.memory", "no memory for the terms of a bullet");
+    struct playbook_bullet_terms *made = xmalloc(sizeof *made + count * sizeof(*made->terms));
     made->count = count;
     if (count)
         memcpy(made->terms, read, count * sizeof(*made->terms));

@@ -2,7 +2,7 @@
 #include "playbook.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "playbook_text.h"
 
 #include <stdlib.h>
@@ -15,9 +15,7 @@ void playbook_append(struct playbook *playbook, struct playbook_bullet *bullet)
 {
     if (playbook->count == playbook->room) {
         playbook->room = playbook->room ? 2 * playbook->room : BULLETS_FIRST;
-        playbook->bullets = realloc(playbook->bullets, playbook->room * sizeof(*playbook->bullets));
-        if (!playbook->bullets)
-            fatal("tool_runner.memory", "no memory for the bullets of a playbook");
+        playbook->bullets = xrealloc(playbook->bullets, playbook->room * sizeof(*playbook->bullets));
     }
     playbook->bullets[playbook->count++] = &bullet->bullet;
 }
@@ -81,11 +79,9 @@ void playbook_arrange(struct playbook *playbook)
     struct sections sections = {.mask = 15};
     while (sections.mask < 2 * playbook->count)
         sections.mask = 2 * sections.mask + 1;
-    sections.table = calloc(sections.mask + 1, sizeof(*sections.table));
-    struct section **by_rank = calloc(playbook->count + 1, sizeof(struct section *));
-    Renga__V1__Bullet **sorted = calloc(playbook->count + 1, sizeof(Renga__V1__Bullet *));
-    if (!sections.table || !by_rank || !sorted)
-        fatal("tool_runner.memory", "no memory for the sections of a playbook");
+    sections.table = xcalloc(sections.mask + 1, sizeof(*sections.table));
+    struct section **by_rank = xcalloc(playbook->count + 1, sizeof(struct section *));
+    Renga__V1__Bullet **sorted = xcalloc(playbook->count + 1, sizeof(Renga__V1__Bullet *));
     gather_sections(playbook, &sections, sorted, by_rank);
     free(sections.table);
     free(by_rank);

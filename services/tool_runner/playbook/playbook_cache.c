@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "playbook_rows.h"
 #include "run/key_lock.h"
 #include "telemetry/metrics.h"
@@ -131,10 +132,8 @@ struct playbook *playbook_cache_any(struct playbooks *playbooks, const char *ten
 
 void playbook_cache_put(struct playbooks *playbooks, struct playbook *playbook)
 {
-    struct playbook_entry *made = calloc(1, sizeof *made);
+    struct playbook_entry *made = xcalloc(1, sizeof *made);
     struct playbook *gone = NULL;
-    if (!made)
-        fatal("tool_runner.memory", "no memory for a playbook");
     pthread_mutex_lock(&playbooks->lock);
     struct playbook_entry **at = playbook_cache_place_of(playbooks, playbook->tenant, playbook->dataset);
     bool newer =

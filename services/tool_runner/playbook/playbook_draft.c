@@ -1,7 +1,7 @@
 #include "playbook_draft.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>
@@ -13,9 +13,7 @@
 
 static void *playbook_draft_allocate(size_t count, size_t size)
 {
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
+    void *memory = xcalloc(count ? count : 1, size);
     return memory;
 }
 
@@ -51,9 +49,7 @@ static void playbook_draft_make_room(struct playbook_draft *draft)
     if (draft->count < draft->room)
         return;
     draft->room *= 2;
-    draft->entries = realloc(draft->entries, draft->room * sizeof(*draft->entries));
-    if (!draft->entries)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
+    draft->entries = xrealloc(draft->entries, draft->room * sizeof(*draft->entries));
     playbook_draft_make_table(draft);
 }
 
@@ -156,9 +152,7 @@ bool playbook_draft_note_new_id(struct playbook_draft *draft, const char *id, st
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the new ids");
     if (draft->n_new_ids == draft->new_ids_room) {
         draft->new_ids_room = draft->new_ids_room ? 2 * draft->new_ids_room : 16;
-        draft->new_ids = realloc(draft->new_ids, draft->new_ids_room * sizeof(*draft->new_ids));
-        if (!draft->new_ids)
-            fatal("tool_runner.memory", "no memory for a change of a playbook");
+        draft->new_ids = xrealloc(draft->new_ids, draft->new_ids_room * sizeof(*draft->new_ids));
     }
     draft->new_ids[draft->n_new_ids++] = copy;
     return true;

@@ -2,7 +2,7 @@
 #include "playbook/playbook_index.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "playbook/playbook_index_priv.h"
 
 #include <stdlib.h>
@@ -20,9 +20,7 @@ void *playbook_index_resize(struct playbook_index *index, void *memory, size_t b
         free(memory);
         return NULL;
     }
-    void *more = realloc(memory, after);
-    if (!more)
-        fatal("tool_runner.memory", "no memory for the index of a playbook");
+    void *more = xrealloc(memory, after);
     return more;
 }
 
@@ -143,10 +141,8 @@ static size_t playbook_index_gone(const struct playbook_index *index)
 
 void playbook_index_update(struct playbook_index *index, Renga__V1__Bullet *const *bullets, size_t count)
 {
-    Renga__V1__Bullet **fresh = calloc(count ? count : 1, sizeof(Renga__V1__Bullet *));
+    Renga__V1__Bullet **fresh = xcalloc(count ? count : 1, sizeof(Renga__V1__Bullet *));
     size_t from = 0;
-    if (!fresh)
-        fatal("tool_runner.memory", "no memory for the index of a playbook");
     size_t added = playbook_index_keep(index, bullets, count, fresh), gone = playbook_index_gone(index);
     bool rebuild = (added + gone) * REBUILD_SHARE > index->count;
     for (size_t i = 0; gone && i < index->places; i++) {
@@ -188,9 +184,7 @@ void playbook_index_follow(struct playbook_index *index, const struct playbook *
 
 struct playbook_index *playbook_index_create(void)
 {
-    struct playbook_index *index = calloc(1, sizeof *index);
-    if (!index)
-        fatal("tool_runner.memory", "no memory for the index of a playbook");
+    struct playbook_index *index = xcalloc(1, sizeof *index);
     index->bytes = sizeof *index;
     return index;
 }

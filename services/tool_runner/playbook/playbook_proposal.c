@@ -1,12 +1,11 @@
 /* Proposals of a draft, and its token budget. */
 #include "playbook_draft.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "playbook_value.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_MEMORY "no memory for the proposals"
@@ -151,9 +150,7 @@ bool playbook_draft_fit(struct playbook_draft *draft, int64_t token_budget, stru
     int64_t excess = all->tokens - token_budget;
     if (excess > 0) {
         playbook_sort_by_value(all->bullets, all->count, draft->now_ms);
-        draft->dropped = calloc(all->count, sizeof(*draft->dropped));
-        if (!draft->dropped)
-            fatal("tool_runner.memory", "no memory for a change of a playbook");
+        draft->dropped = xcalloc(all->count, sizeof(*draft->dropped));
     }
     for (size_t i = 0; good && excess > 0 && i < all->count; i++) {
         struct playbook_bullet *bullet = playbook_bullet_of(all->bullets[i]);

@@ -1,6 +1,6 @@
 #include "playbook/playbook_value.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,9 +47,7 @@ static int playbook_by_value(const void *a, const void *b)
 
 void playbook_sort_by_value(Renga__V1__Bullet **bullets, size_t count, int64_t now_ms)
 {
-    struct playbook_valued *valued = malloc((count ? count : 1) * sizeof *valued);
-    if (!valued)
-        fatal("tool_runner.memory", "no memory to sort a playbook");
+    struct playbook_valued *valued = xmalloc((count ? count : 1) * sizeof *valued);
     for (size_t i = 0; i < count; i++)
         valued[i] = (struct playbook_valued){playbook_value(bullets[i], now_ms), bullets[i]};
     qsort(valued, count, sizeof *valued, playbook_by_value);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 #include "store/checksum.h"
 
@@ -98,10 +99,8 @@ static void vectors_list_run(struct job *job)
 {
     struct playbook_vectors *self = CONTAINER_OF(job, struct playbook_vectors, job);
     struct playbook *playbook = self->load->playbook;
-    Renga__V1__Bullet **missing = calloc(playbook->count + 1, sizeof(Renga__V1__Bullet *));
-    self->lacking = calloc(playbook->count + 1, sizeof *self->lacking);
-    if (!missing || !self->lacking)
-        fatal("tool_runner.memory", "no memory for the vectors of a playbook");
+    Renga__V1__Bullet **missing = xcalloc(playbook->count + 1, sizeof(Renga__V1__Bullet *));
+    self->lacking = xcalloc(playbook->count + 1, sizeof *self->lacking);
     struct playbook_index *index = playbook_index_enter(playbook);
     self->n_lacking = playbook_index_missing(index, missing, playbook->count, clock_now_ns(), false);
     playbook_index_leave(playbook);

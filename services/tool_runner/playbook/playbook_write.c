@@ -1,7 +1,7 @@
 #include "playbook_write.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "playbook_cache.h"
 #include "playbook_check.h"
@@ -27,9 +27,7 @@ static struct playbook_key playbook_write_key_of(const struct playbook_write *se
 
 struct playbook_write *playbook_write_create(struct tool_runner *runner, struct rpc_call *rpc)
 {
-    struct playbook_write *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
+    struct playbook_write *self = xcalloc(1, sizeof *self);
     self->runner = runner;
     self->rpc = rpc;
     arena_init(&self->arena, NULL, 0, ATTEMPT_MAX);
@@ -307,9 +305,7 @@ static void playbook_write_check_run(struct job *job)
         /* The same request has the same digest. */
         const char *method = rpc_call_method(self->rpc);
         size_t size = protobuf_c_message_get_packed_size(self->request), name = strlen(method);
-        uint8_t *packed = malloc(size + name + 1);
-        if (!packed)
-            fatal("tool_runner.memory", "no memory for a change of a playbook");
+        uint8_t *packed = xmalloc(size + name + 1);
         protobuf_c_message_pack(self->request, packed);
         memcpy(packed + size, method, name);
         SHA256(packed, size + name, self->digest);

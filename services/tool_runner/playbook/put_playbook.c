@@ -5,7 +5,7 @@
 #include "playbook_write.h"
 #include "playbooks.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 
 #include <stdio.h>
@@ -142,9 +142,7 @@ void put_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__PutPl
                   Renga__V1__PutPlaybookResponse_Closure reply, void *data)
 {
     struct playbook_write *write = playbook_write_create((struct tool_runner *)service, data);
-    struct putting *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
+    struct putting *self = xcalloc(1, sizeof *self);
     *self = (struct putting){.request = request, .reply = reply};
     write->method = self;
     write->dataset = request->dataset;

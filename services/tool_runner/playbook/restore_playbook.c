@@ -4,7 +4,7 @@
 #include "playbook_write.h"
 #include "playbooks.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
@@ -90,9 +90,7 @@ void restore_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__R
 {
     static const char no_source[] = "";
     struct playbook_write *write = playbook_write_create((struct tool_runner *)service, data);
-    struct restoring *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a change of a playbook");
+    struct restoring *self = xcalloc(1, sizeof *self);
     *self = (struct restoring){.write = write, .request = request, .reply = reply};
     write->method = self;
     write->dataset = request->dataset;

@@ -7,7 +7,7 @@
 #include "playbook/playbook_vectors.h"
 #include "playbook/playbooks.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "knowledge/knowledge_priv.h"
 #include "rpc/rpc.h"
@@ -159,9 +159,7 @@ void search_playbook(Renga__V1__ToolRunner_Service *service, const Renga__V1__Se
         rpc_fail(data, &st);
         return;
     }
-    struct searching *self = calloc(1, sizeof *self);
-    if (!self)
-        fatal("tool_runner.memory", "no memory for a call");
+    struct searching *self = xcalloc(1, sizeof *self);
     self->rpc = data;
     self->reply = reply;
     self->request = request;

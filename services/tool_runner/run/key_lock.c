@@ -1,7 +1,7 @@
 #include "key_lock.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -18,9 +18,7 @@ struct key_locks {
 
 struct key_locks *key_locks_create(void)
 {
-    struct key_locks *key_locks = calloc(1, sizeof *key_locks);
-    if (!key_locks)
-        fatal("tool_runner.memory", "no memory for the locks of requests");
+    struct key_locks *key_locks = xcalloc(1, sizeof *key_locks);
     pthread_mutex_init(&key_locks->lock, NULL);
     return key_locks;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "loop/loop.h"
 #include "record.h"
 #include "store/store.h"
@@ -43,9 +44,7 @@ struct records {
 
 struct records *records_create(const struct records_options *options)
 {
-    struct records *records = calloc(1, sizeof *records);
-    if (!records)
-        fatal("tool_runner.memory", "no memory for the record");
+    struct records *records = xcalloc(1, sizeof *records);
     records->options = *options;
     pthread_mutex_init(&records->lock, NULL);
     pthread_cond_init(&records->rested, NULL);

@@ -1,7 +1,7 @@
 #include "run_slots.h"
 
 #include "base/list.h"
-#include "base/log.h"
+#include "base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,9 +23,7 @@ struct run_slots {
 
 struct run_slots *run_slots_create(const struct run_slots_options *options)
 {
-    struct run_slots *run_slots = calloc(1, sizeof *run_slots);
-    if (!run_slots)
-        fatal("tool_runner.memory", "no memory for the slots of tools");
+    struct run_slots *run_slots = xcalloc(1, sizeof *run_slots);
     pthread_mutex_init(&run_slots->lock, NULL);
     run_slots->options = *options;
     return run_slots;
@@ -50,9 +48,7 @@ static struct tenant_slots *find_tenant(struct run_slots *run_slots, const char 
     for (struct tenant_slots *tenant = run_slots->tenants; tenant; tenant = tenant->next)
         if (strcmp(tenant->name, name) == 0)
             return tenant;
-    struct tenant_slots *tenant = calloc(1, sizeof *tenant + strlen(name) + 1);
-    if (!tenant)
-        fatal("tool_runner.memory", "no memory for a tenant's slots");
+    struct tenant_slots *tenant = xcalloc(1, sizeof *tenant + strlen(name) + 1);
     memcpy(tenant->name, name, strlen(name) + 1);
     tenant->next = run_slots->tenants;
     run_slots->tenants = tenant;

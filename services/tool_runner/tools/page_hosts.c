@@ -1,6 +1,6 @@
 #include "tools/page_hosts.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "http/client.h"
 
 #include <stdio.h>
@@ -101,9 +101,7 @@ struct page_hosts *page_hosts_create(const struct config *config, struct status 
     size_t public_count, private_count;
     config_list(config, "tool_runner.pages", &public_count);
     config_list(config, "tool_runner.private_pages", &private_count);
-    struct page_hosts *hosts = calloc(1, sizeof *hosts + (public_count + private_count) * sizeof hosts->hosts[0]);
-    if (!hosts)
-        fatal("tool_runner.memory", "no memory for the hosts of pages");
+    struct page_hosts *hosts = xcalloc(1, sizeof *hosts + (public_count + private_count) * sizeof hosts->hosts[0]);
     /* Private ones first: the first that fits counts. */
     if (!page_hosts_read_list(hosts, config, "tool_runner.private_pages", PAGE_ANYWHERE, st) ||
         !page_hosts_read_list(hosts, config, "tool_runner.pages", PAGE_PUBLIC, st))
