@@ -4,17 +4,10 @@
 #include "http/client.h"
 #include "search/provider.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 /* ---- of shared/http, which stands on curl ------------------------------------------------------------------------ */
 

@@ -1,16 +1,9 @@
 /* libFuzzer on a line of a cassette: what is read can be written, and what was written is read the same. */
 #include "http/cassette_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 static void read_and_write(const char *line, size_t length, struct buffer *out)
 {

@@ -1,16 +1,9 @@
 /* libFuzzer on the reader of CSV: any bytes become rows in the order of the file, or it says which line is wrong. */
 #include "documents/reading.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,17 +6,10 @@
 #include "json/json.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 /* cJSON reads a double, and it is rounded twice: the neighbour will do. */
 static void must_be_near(float read, double number)

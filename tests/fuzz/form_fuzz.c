@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+
 #define MEMORY_MAX ((size_t)256 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static const char *const forms[] = {
     "{\"properties\":{\"a\":{\"type\":\"number\",\"minimum\":0},\"b\":{\"title\":\"お名前\"}}}",

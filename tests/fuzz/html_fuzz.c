@@ -1,16 +1,9 @@
 /* libFuzzer on the reader of HTML: any bytes become paragraphs within their bounds, in the order of the page. */
 #include "documents/reading.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

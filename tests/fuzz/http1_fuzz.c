@@ -6,23 +6,15 @@
 #include "http/http1.h"
 #include "http/server_priv.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "fuzz.h"
 
 #define UNPACKED_MAX     ((size_t)1 << 20)
 #define REQUEST_HEAD_MAX 512
 #define TARGET_ARENA_MAX (64u << 10)
 
 enum kind { ANSWER, ANSWER_TO_HEAD, REQUEST };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 struct reading {
     struct http1 reader;

@@ -3,17 +3,10 @@
 #include "json/pull.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void read_value(struct json_pull *in, const cJSON *item, unsigned *choices);
 

@@ -2,19 +2,11 @@
  * time (0: all at once), the second a bound on a line, which must be kept. */
 #include "provider/ndjson.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+
 #define LINE_MAX_BYTES ((size_t)1 << 20) /* more than any input */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* All that was heard, end to end. */
 struct hearing {

@@ -4,21 +4,14 @@
 #include "../unit/base/zip_maker.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* No PDF: that starts a process. */
 static bool is_pdf(const char *bytes, size_t size)
 {
     return memmem(bytes, size, "%PDF", 4);
-}
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
 }
 
 static void office_read_bytes(int format, const char *bytes, size_t size)

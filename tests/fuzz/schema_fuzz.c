@@ -2,19 +2,11 @@
  * end with an answer and its reason, the same one each time; and a compiled schema is checked to the end. */
 #include "json/schema.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+
 #define MEMORY_MAX ((size_t)16 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check(const struct json_schema *schema, const cJSON *value)
 {

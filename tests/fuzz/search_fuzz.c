@@ -5,17 +5,10 @@
 
 #include "base/text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 static const char *no_header(const void *from, const char *name)
 {

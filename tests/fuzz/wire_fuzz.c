@@ -9,16 +9,9 @@
 
 #include "wire_cases.pb-c.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz.h"
 
 static void check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t size)
 {

@@ -3,18 +3,11 @@
 #include "words/support.h"
 #include "words/words.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+
 #define MEMORY_MAX ((size_t)64 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void read_terms(const char *text, size_t size)
 {

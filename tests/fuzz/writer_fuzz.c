@@ -3,20 +3,12 @@
 #include "json/json.h"
 #include "json/writer.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
+
 #define DEPTH_MAX 60 /* less than the checker's */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 struct script {
     const uint8_t *at, *end;

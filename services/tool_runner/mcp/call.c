@@ -141,7 +141,7 @@ void mcp_calls_refuse(struct mcp_server *server, const struct status *status)
 bool mcp_call_requeue(struct mcp_request *request)
 {
     struct mcp_call *call = CONTAINER_OF(request, struct mcp_call, request);
-    if (request->answered != answered || call->sent >= SENT_MAX)
+    if (request->answered != mcp_call_answered || call->sent >= SENT_MAX)
         return false;
     mcp_request_forget(request);
     call->under_way = false;

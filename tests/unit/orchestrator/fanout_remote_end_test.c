@@ -143,15 +143,15 @@ static void add_row(const char *id, const char *address, uint64_t datagram_max)
     store_put(&batch, key_bytes(&key), (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
     store_commit(store, &batch);
     loop_leave(a.loop);
-    for (int64_t ms = 0; ms < LEASE_MS / MEMBER_BEATS; ms += FANOUT_BEAT_MS)
-        settle(FANOUT_BEAT_MS);
+    for (int64_t ms = 0; ms < LEASE_MS / MEMBER_BEATS; ms += FANOUT_HEARTBEAT_MS)
+        settle(FANOUT_HEARTBEAT_MS);
 }
 
 static int beats_to(const struct route *route, unsigned failures)
 {
     int beats = 0;
     for (; beats < 100 && route->failures < failures; beats++)
-        settle(FANOUT_BEAT_MS);
+        settle(FANOUT_HEARTBEAT_MS);
     return beats;
 }
 

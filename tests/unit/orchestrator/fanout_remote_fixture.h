@@ -57,7 +57,7 @@ static inline void settle(int64_t ms)
         bool met_ = condition;                                                                                         \
         for (int tries_ = 0; tries_ < 20000 && !met_; tries_++) {                                                      \
             usleep(200);                                                                                               \
-            settle(tries_ % looks == looks - 1 ? FANOUT_BEAT_MS : 0);                                                  \
+            settle(tries_ % looks == looks - 1 ? FANOUT_HEARTBEAT_MS : 0);                                             \
             met_ = condition;                                                                                          \
         }                                                                                                              \
         if (!met_)                                                                                                     \

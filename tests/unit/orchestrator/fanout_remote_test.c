@@ -31,7 +31,7 @@ static void a_worker_that_has_not_got_the_agent_is_given_nothing_for_a_while(voi
     assert_true(attempt.lost);
     assert_int_equal(attempt.status.code, NOT_FOUND);
     assert_false(give_node(&attempt, "n", version));
-    assert_true(peer_of(&a)->barred > BARRED_BEATS - 5);
+    assert_true(peer_of(&a)->barred > BARRED_HEARTBEATS - 5);
     peer_of(&a)->barred = 1; /* the rest of it would only take time */
     AWAIT(peer_of(&a)->barred == 0);
     give(&attempt);
@@ -53,8 +53,8 @@ static void a_worker_that_falls_silent_has_what_it_had_taken_over_within_three_s
 {
     give(&attempt);
     b.frozen = true;
-    for (int64_t ms = 0; ms < FANOUT_PEER_TIMEOUT_MS && !attempt.ended; ms += FANOUT_BEAT_MS)
-        settle(FANOUT_BEAT_MS);
+    for (int64_t ms = 0; ms < FANOUT_PEER_TIMEOUT_MS && !attempt.ended; ms += FANOUT_HEARTBEAT_MS)
+        settle(FANOUT_HEARTBEAT_MS);
     assert_true(attempt.ended && attempt.lost);
     assert_int_equal(attempt.status.code, UNAVAILABLE);
     assert_false(give_node(&attempt, "n", version));

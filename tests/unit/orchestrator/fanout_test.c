@@ -276,7 +276,7 @@ static void a_late_result_is_not_taken_for_that_of_the_next_attempt(void **state
     STAGE_AWAIT_BEATS(&stage, first.dispatch.lost);
     stage.frozen = false;
     for (int i = 0; i < 2; i++) {
-        stage_settle(&stage, FANOUT_BEAT_MS);
+        stage_settle(&stage, FANOUT_HEARTBEAT_MS);
         wait_a_little();
     }
     STAGE_AWAIT(&stage, give(&second));
@@ -350,7 +350,7 @@ static void where_the_whole_process_stood_still_nobody_was_silent(void **state)
     STAGE_AWAIT(&stage, script_count == 1);
     clock_step(INT64_C(3600) * NS_PER_SEC);
     for (int i = 0; i < 3; i++) {
-        stage_settle(&stage, FANOUT_BEAT_MS);
+        stage_settle(&stage, FANOUT_HEARTBEAT_MS);
         wait_a_little();
     }
     assert_int_equal(given.ended, 0);

@@ -173,10 +173,10 @@ static void a_loop_that_shows_life_keeps_its_attempts_for_as_long_as_they_take(v
 {
     open_branches("");
     char *run = start_branches();
-    for (int i = 0; i < 4 * FANOUT_PEER_TIMEOUT_MS / FANOUT_BEAT_MS; i++) {
-        stage_settle(&stage, FANOUT_BEAT_MS);
+    for (int i = 0; i < 4 * FANOUT_PEER_TIMEOUT_MS / FANOUT_HEARTBEAT_MS; i++) {
+        stage_settle(&stage, FANOUT_HEARTBEAT_MS);
         STAGE_AWAIT(&stage,
-                    stage_peer(&stage)->missed_beats <= 1); /* the first beat of the worker may be a step later */
+                    stage_peer(&stage)->missed_heartbeats <= 1); /* the first beat of the worker may be a step later */
     }
     assert_int_equal(script_count, BRANCHES);
     assert_int_equal(calls_in(stage.worker), AWAY);

@@ -118,7 +118,7 @@ static inline void stage_settle(struct stage *stage, int64_t ms)
 #define STAGE_AWAIT_BEATS(stage, condition)                                                                            \
     do {                                                                                                               \
         for (int beats_ = 0; beats_ < 10000 && !(condition); beats_++) {                                               \
-            stage_settle(stage, FANOUT_BEAT_MS);                                                                       \
+            stage_settle(stage, FANOUT_HEARTBEAT_MS);                                                                  \
             usleep(100);                                                                                               \
         }                                                                                                              \
         if (!(condition))                                                                                              \
