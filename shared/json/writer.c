@@ -68,6 +68,14 @@ void json_write_end(struct json_writer *writer)
     writer->comma = true;
 }
 
+void json_write_strings(struct json_writer *writer, const char *key, char *const *texts, size_t count)
+{
+    json_write_array(writer, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(writer, NULL, texts[i]);
+    json_write_end(writer);
+}
+
 void json_write_string(struct json_writer *writer, const char *key, const char *text)
 {
     if (text == NULL)

@@ -41,6 +41,8 @@ void json_write_end(struct json_writer *writer);
 /* Text is UTF-8; a byte that is not becomes U+FFFD. A NULL string is written as null. */
 void json_write_string(struct json_writer *writer, const char *key, const char *text);
 void json_write_text(struct json_writer *writer, const char *key, const char *text, size_t length);
+/* An array of strings. */
+void json_write_strings(struct json_writer *writer, const char *key, char *const *texts, size_t count);
 
 void json_write_int(struct json_writer *writer, const char *key, int64_t value);
 void json_write_uint(struct json_writer *writer, const char *key, uint64_t value);

@@ -49,15 +49,6 @@ static struct text european_joined(struct split *split, const struct text *parts
     return whole;
 }
 
-static struct text european_capital(struct split *split, struct text text)
-{
-    char *copy = text.length ? arena_copy(split->arena, text.bytes, text.length) : NULL;
-    if (!copy)
-        return text;
-    copy[0] = (char)(copy[0] >= 'a' && copy[0] <= 'z' ? copy[0] - ('a' - 'A') : copy[0]);
-    return (struct text){copy, text.length};
-}
-
 static struct text european_thing(const struct tokens *tokens, size_t from, size_t to)
 {
     return split_trim(tokens_between(tokens, from, to), (const char *const[]){",", ":", "?", "¿", ".", NULL});
@@ -78,22 +69,15 @@ static void european_part(struct split *split, const struct european *european, 
         whole = european_joined(split, (const struct text[]){first, thing, rest, none});
     else
         whole = european_joined(split, (const struct text[]){thing, first, rest, none});
-    whole = text_joined(split->arena, text_of(european->begin), european_capital(split, whole),
+    whole = text_joined(split->arena, text_of(european->begin), split_capital(split, whole),
                         text_of(european->language == LANGUAGE_FR ? " ?" : "?"));
     split_add(split, whole);
-}
-
-static size_t european_find(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
-{
-    while (from < to && !token_is(tokens, from, list))
-        from++;
-    return from;
 }
 
 /* The verb behind the which-word at `at`: a known one, else the one behind a noun. */
 static size_t european_verb(const struct tokens *tokens, const struct european *european, size_t at, size_t to)
 {
-    size_t verb = european_find(tokens, at + 1, to, european->verbs);
+    size_t verb = tokens_find(tokens, at + 1, to, european->verbs);
     bool noun = at + 1 < to && token_is_name(tokens, at + 1);
     return verb < to ? verb : at + 1 + noun;
 }
@@ -128,9 +112,9 @@ static bool european_compares(const struct tokens *tokens, size_t from, size_t t
  * or the reverse. */
 static bool european_inverted(struct split *split, const struct european *european, const struct tokens *tokens)
 {
-    size_t verb = european_find(tokens, 0, tokens->count, french_inverted), count = tokens->count;
-    size_t than = european_find(tokens, 2, count, european->than),
-           choice = european_find(tokens, 2, count, european->choices);
+    size_t verb = tokens_find(tokens, 0, tokens->count, french_inverted), count = tokens->count;
+    size_t than = tokens_find(tokens, 2, count, european->than),
+           choice = tokens_find(tokens, 2, count, european->choices);
     bool begins = verb == count || verb == 0;
     verb = begins ? 0 : verb;
     size_t from = begins ? 1 : 0, end = begins ? european_name_end(tokens, 1, than) : verb, rest_end = than;
@@ -170,13 +154,13 @@ bool contrast_european(struct split *split, struct text question, enum language 
     tokens_read(question, &tokens);
     while (european->language != language)
         european++;
-    size_t which = european_find(&tokens, 0, tokens.count, european->which), stop = which;
-    size_t joint = european_find(&tokens, 1, tokens.count, european->choices);
+    size_t which = tokens_find(&tokens, 0, tokens.count, european->which), stop = which;
+    size_t joint = tokens_find(&tokens, 1, tokens.count, european->choices);
     if (split->limit < 2 || tokens.count == TOKENS_MAX)
         return false;
     size_t begin = token_is(&tokens, 0, between);
     if (begin && which < tokens.count) /* "Entre A et B, lequel" */
-        joint = european_find(&tokens, 2, which, ands);
+        joint = tokens_find(&tokens, 2, which, ands);
     if (which == tokens.count || joint + 1 >= tokens.count || (which && !tokens.list[which - 1].stopped))
         return european_inverted(split, european, &tokens);
     while (stop < tokens.count && !tokens.list[stop].stopped)

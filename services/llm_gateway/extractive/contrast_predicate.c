@@ -229,18 +229,10 @@ static struct text rest_without(struct split *split, const struct tokens *tokens
                                           : behind;
 }
 
-/* The first word of an order or of a degree in [from, to), outside names; `to`: not found. */
-static size_t contrast_predicate_find_word(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
-{
-    while (from < to && !token_is(tokens, from, list))
-        from++;
-    return from;
-}
-
 /* "first" of "opened first"; in "the first film" it tells of the film. */
 static size_t find_order(const struct tokens *tokens, size_t from, size_t to)
 {
-    size_t at = contrast_predicate_find_word(tokens, from, to, orders);
+    size_t at = tokens_find(tokens, from, to, orders);
     return at + 1 < to && at > 0 && token_is(tokens, at - 1, articles) ? to : at;
 }
 
@@ -286,7 +278,7 @@ static struct text ask_had(struct split *split, const struct predicate *predicat
         return contrast_predicate_ask(split, (const struct text[]){text_of("How"), text_of(plain),
                                                                    text_of(past ? "was" : "is"), text_of("the"), noun,
                                                                    text_of("of"), thing, END});
-    bool many = is_plural(tokens, at + 1, contrast_predicate_find_word(tokens, at + 1, predicate->to, small)) ||
+    bool many = is_plural(tokens, at + 1, tokens_find(tokens, at + 1, predicate->to, small)) ||
                 token_is(tokens, at, (const char *const[]){"fewer", "fewest", NULL});
     return contrast_predicate_ask(split,
                                   (const struct text[]){text_of(many ? "How many" : "How much"), noun,
@@ -304,7 +296,7 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
                           : is_past(tokens, verb) ? text_of("did")
                                                   : text_of("does");
     struct text base = supported ? tokens_between(tokens, verb, verb + 1) : base_of(split, tokens, verb);
-    size_t order = find_order(tokens, verb + 1, to), more = contrast_predicate_find_word(tokens, verb + 1, to, mores);
+    size_t order = find_order(tokens, verb + 1, to), more = tokens_find(tokens, verb + 1, to, mores);
     size_t degree = find_degree(tokens, verb + 1, to);
     static const char *const been[] = {"been", NULL};
     bool perfect = verb + 1 < to && token_is(tokens, verb, had) &&
@@ -329,7 +321,7 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
         return contrast_predicate_ask(split, (const struct text[]){text_of("How much"), support, thing, base,
                                                                    tokens_between(tokens, verb + 1, more), END});
     if (more < to && more + 1 < to) {
-        size_t end = contrast_predicate_find_word(tokens, more + 1, to, small);
+        size_t end = tokens_find(tokens, more + 1, to, small);
         bool plural = is_plural(tokens, more + 1, end);
         return contrast_predicate_ask(split, (const struct text[]){text_of(plural ? "How many" : "How much"),
                                                                    tokens_between(tokens, more + 1, end), support,
@@ -339,21 +331,12 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
         split, (const struct text[]){support, thing, base, tokens_between(tokens, verb + 1, to), END});
 }
 
-static struct text capitalised(struct split *split, struct text text)
-{
-    char *copy = text.length ? arena_copy(split->arena, text.bytes, text.length) : NULL;
-    if (!copy)
-        return text;
-    copy[0] = (char)(copy[0] >= 'a' && copy[0] <= 'z' ? copy[0] - ('a' - 'A') : copy[0]);
-    return (struct text){copy, text.length};
-}
-
 /* "is/was …" */
 static struct text ask_being(struct split *split, const struct predicate *predicate, struct text thing)
 {
     const struct tokens *tokens = predicate->tokens;
     size_t from = predicate->from + 1, to = predicate->to, order = find_order(tokens, from, to);
-    size_t degree = find_degree(tokens, from, to), more = contrast_predicate_find_word(tokens, from, to, mores);
+    size_t degree = find_degree(tokens, from, to), more = tokens_find(tokens, from, to, mores);
     struct text verb = auxiliary(split, tokens, predicate->from);
     if (order < to)
         return contrast_predicate_ask(
@@ -370,8 +353,8 @@ static struct text ask_being(struct split *split, const struct predicate *predic
         return ask_degree(split, predicate, thing, degree);
     if (more < to && more + 1 < to && more <= first)
         return ask_degree(split, predicate, thing, more);
-    return capitalised(split, contrast_predicate_ask(
-                                  split, (const struct text[]){verb, thing, tokens_between(tokens, from, to), END}));
+    return split_capital(split, contrast_predicate_ask(
+                                    split, (const struct text[]){verb, thing, tokens_between(tokens, from, to), END}));
 }
 
 struct text contrast_english_part(struct split *split, const struct contrast_english *contrast, struct text thing)
@@ -380,8 +363,8 @@ struct text contrast_english_part(struct split *split, const struct contrast_eng
     struct predicate predicate = {tokens, contrast->from, contrast->to};
     size_t last = predicate.to;
     static const char *const than[] = {"than", NULL};
-    if (contrast_predicate_find_word(tokens, predicate.from, last, than) < last)
-        predicate.to = contrast_predicate_find_word(tokens, predicate.from, last, than);
+    if (tokens_find(tokens, predicate.from, last, than) < last)
+        predicate.to = tokens_find(tokens, predicate.from, last, than);
     if (contrast->attribute.length)
         thing = text_joined(split->arena, thing, text_of("'s "), contrast->attribute);
     size_t first = predicate.from + 1;
@@ -402,8 +385,8 @@ struct text contrast_english_part(struct split *split, const struct contrast_eng
     }
     if (!token_is(tokens, predicate.from, auxiliaries) || token_is(tokens, predicate.from, supports) ||
         token_is(tokens, predicate.from, had))
-        return capitalised(split, ask_verb(split, &predicate, thing));
-    return capitalised(
+        return split_capital(split, ask_verb(split, &predicate, thing));
+    return split_capital(
         split, contrast_predicate_ask(
                    split, (const struct text[]){tokens_between(tokens, predicate.from, predicate.from + 1), thing,
                                                 tokens_between(tokens, predicate.from + 1, predicate.to), END}));

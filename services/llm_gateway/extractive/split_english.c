@@ -60,7 +60,7 @@ static struct text with_mark(struct split *split, struct text before, struct tex
         (const struct text[]){before, text_of(before.length && behind.length ? " " : ""), behind, mark, {NULL, 0}});
 }
 
-static struct text with_capital(struct split *split, struct text text)
+struct text split_capital(struct split *split, struct text text)
 {
     char *copy = text.length ? arena_copy(split->arena, text.bytes, text.length) : NULL;
     if (!copy)
@@ -221,7 +221,7 @@ static bool split_short(struct split *split, const struct tokens *tokens, size_t
     bool many = to == word + 2 && token_is(tokens, word, (const char *const[]){"how", NULL});
     if (!token_is(tokens, word, questions) || (to != word + 1 && !many) || !token_is(tokens, 0, questions) || at < 3)
         return false;
-    struct text asker = with_capital(split, tokens_between(tokens, from, to)), rest;
+    struct text asker = split_capital(split, tokens_between(tokens, from, to)), rest;
     if (token_is(tokens, 1, auxiliaries)) {
         rest = tokens_between(tokens, 1, at);
     } else {
@@ -308,7 +308,7 @@ void split_english(struct split *split, struct text question)
         if (begins_question(&tokens) && count_plain(&tokens, 1, at) && split_english_asks(&tokens, at + 1)) {
             struct text behind = with_mark(split, tokens_between(&tokens, at + 1, tokens.count), text_of(""), &tokens);
             split_english(split, with_mark(split, tokens_between(&tokens, 0, at), text_of(""), &tokens));
-            split_english(split, with_capital(split, behind));
+            split_english(split, split_capital(split, behind));
             return;
         }
         if (split_items(split, &tokens, at) || split_ways(split, &tokens, at) || split_things(split, &tokens, at))

@@ -112,6 +112,10 @@ bool token_is(const struct tokens *tokens, size_t at, const char *const *list);
 bool token_is_plain(const struct token *token);             /* no function word */
 bool token_is_name(const struct tokens *tokens, size_t at); /* begins with a capital letter or a digit */
 struct text tokens_between(const struct tokens *tokens, size_t from, size_t to);
+/* The first token in [from, to) that is a word of the list; `to`: not found. */
+size_t tokens_find(const struct tokens *tokens, size_t from, size_t to, const char *const *list);
+/* A copy in the arena that begins with a capital letter. */
+struct text split_capital(struct split *split, struct text text);
 
 /* contrast_predicate.c: the question about one item of an English comparison. */
 struct contrast_english {

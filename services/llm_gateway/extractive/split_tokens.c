@@ -74,6 +74,13 @@ bool token_is_name(const struct tokens *tokens, size_t at)
     return tokens->list[at].quoted || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80 || c == '\'';
 }
 
+size_t tokens_find(const struct tokens *tokens, size_t from, size_t to, const char *const *list)
+{
+    while (from < to && !token_is(tokens, from, list))
+        from++;
+    return from;
+}
+
 struct text tokens_between(const struct tokens *tokens, size_t from, size_t to)
 {
     if (from >= to)

@@ -91,10 +91,7 @@ static void anthropic_request_write_stops(const Renga__V1__ChatRequest *request,
 {
     if (!request->n_stop)
         return;
-    json_write_array(writer, "stop_sequences");
-    for (size_t i = 0; i < request->n_stop; i++)
-        json_write_string(writer, NULL, request->stop[i]);
-    json_write_end(writer);
+    json_write_strings(writer, "stop_sequences", request->stop, request->n_stop);
 }
 
 /* This API has no format for "any JSON object"; the gateway checks the answer in any case. */

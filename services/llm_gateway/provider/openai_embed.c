@@ -8,10 +8,7 @@ void openai_write_embed(const struct embed_question *question, struct json_write
     const Renga__V1__EmbedRequest *request = question->request;
     json_write_object(writer, NULL);
     json_write_string(writer, "model", question->model);
-    json_write_array(writer, "input");
-    for (size_t i = 0; i < request->n_inputs; i++)
-        json_write_string(writer, NULL, request->inputs[i]);
-    json_write_end(writer);
+    json_write_strings(writer, "input", request->inputs, request->n_inputs);
     if (question->base64)
         json_write_string(writer, "encoding_format", "base64");
     if (request->dimensions)

@@ -73,10 +73,7 @@ static void openai_request_write_stops(const Renga__V1__ChatRequest *request, st
 {
     if (!request->n_stop)
         return;
-    json_write_array(writer, "stop");
-    for (size_t i = 0; i < request->n_stop; i++)
-        json_write_string(writer, NULL, request->stop[i]);
-    json_write_end(writer);
+    json_write_strings(writer, "stop", request->stop, request->n_stop);
 }
 
 static void openai_request_write_format(const Renga__V1__ResponseFormat *format, struct json_writer *writer)

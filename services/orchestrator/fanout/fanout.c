@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cluster/membership.h"
+#include "rpc/call.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -67,17 +68,6 @@ bool peer_write(struct peer *peer, FanoutMessage *message)
     return true;
 }
 
-static void *fanout_allocate(void *arena, size_t size)
-{
-    return arena_alloc(arena, size);
-}
-
-static void fanout_release(void *arena, void *bytes)
-{
-    (void)arena;
-    (void)bytes;
-}
-
 static bool message_came(struct peer *peer, const FanoutMessage *message)
 {
     switch (message->what_case) {
@@ -97,7 +87,7 @@ static bool fanout_read_message(struct peer *peer, const uint8_t *bytes, size_t 
 {
     struct fanout_endpoint *endpoint = peer->endpoint;
     struct arena *arena = &endpoint->spare->task.arena;
-    ProtobufCAllocator allocator = {.alloc = fanout_allocate, .free = fanout_release, .allocator_data = arena};
+    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
     FanoutMessage *message = renga__v1__fanout_message__unpack(&allocator, size, bytes);
     bool taken = false;
     if (message) {

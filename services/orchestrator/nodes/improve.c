@@ -76,10 +76,7 @@ static void improve_answered(const Renga__V1__ImproveQueriesResponse *answer, vo
         return;
     }
     update_begin(&update);
-    json_write_array(&update.out, update_field(task, IMPROVE_INTO));
-    for (size_t i = 0; i < answer->n_queries; i++)
-        json_write_string(&update.out, NULL, answer->queries[i]);
-    json_write_end(&update.out);
+    json_write_strings(&update.out, update_field(task, IMPROVE_INTO), answer->queries, answer->n_queries);
     improve_write_pairs(improving, answer, &update.out);
     update.response.usage = answer->usage;
     update.response.degradations = answer->degradations;

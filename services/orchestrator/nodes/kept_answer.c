@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "rpc/call.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -35,21 +36,9 @@ void kept_answer_destroy(struct kept_answer **kept)
     *kept = NULL;
 }
 
-static void *kept_answer_allocate(void *arena, size_t size)
-{
-    return arena_alloc(arena, size);
-}
-
-static void kept_answer_release(void *arena, void *bytes)
-{
-    (void)arena;
-    (void)bytes;
-}
-
 void *kept_answer_recall(struct kept_answer *kept, struct arena *arena)
 {
-    ProtobufCAllocator allocator = {
-        .alloc = kept_answer_allocate, .free = kept_answer_release, .allocator_data = arena};
+    ProtobufCAllocator allocator = rpc_arena_allocator(arena);
     void *answer = NULL;
     pthread_mutex_lock(&kept->lock);
     if (kept->bytes && clock_now_ns() - kept->kept_ns < KEPT_MS * NS_PER_MS)

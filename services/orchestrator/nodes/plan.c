@@ -139,10 +139,7 @@ static bool ask_research(struct plan *plan, struct status *st)
 
 static bool plan_write_texts(struct json_writer *out, const char *into, char *const *texts, size_t count)
 {
-    json_write_array(out, into);
-    for (size_t i = 0; i < count; i++)
-        json_write_string(out, NULL, texts[i]);
-    json_write_end(out);
+    json_write_strings(out, into, texts, count);
     return count > 0;
 }
 

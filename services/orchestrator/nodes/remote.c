@@ -4,6 +4,7 @@
 #include "service_call.h"
 
 #include "base/clock.h"
+#include "rpc/call.h"
 #include "rpc/rpc.h"
 #include "json/json.h"
 
@@ -87,28 +88,12 @@ static void node_ran(const Renga__V1__RunNodeResponse *response, void *data)
 
 /* ---- the attempt, with signs of life ----------------------------------------------------------------------------- */
 
-static void *remote_allocate(void *arena, size_t size)
-{
-    return arena_alloc(arena, size);
-}
-
-static void remote_release(void *arena, void *bytes)
-{
-    (void)arena;
-    (void)bytes;
-}
-
 /* Messages live until the closure returns, the result until the stream has ended. */
 static bool keep_result(struct remote *remote, const Renga__V1__RunNodeResponse *result, struct status *st)
 {
-    struct arena *arena = task_arena(remote->task);
-    ProtobufCAllocator allocator = {.alloc = remote_allocate, .free = remote_release, .allocator_data = arena};
-    size_t size = renga__v1__run_node_response__get_packed_size(result);
-    uint8_t *bytes = arena_alloc(arena, size);
-    if (bytes)
-        renga__v1__run_node_response__pack(result, bytes);
-    remote->result = bytes ? renga__v1__run_node_response__unpack(&allocator, size, bytes) : NULL;
-    return remote->result || fail(st, RESOURCE_EXHAUSTED, "no memory for the result of %zu bytes", size);
+    remote->result = rpc_message_copy(task_arena(remote->task), &result->base);
+    return remote->result || fail(st, RESOURCE_EXHAUSTED, "no memory for the result of %zu bytes",
+                                  renga__v1__run_node_response__get_packed_size(result));
 }
 
 static bool show_token(struct remote *remote, const Renga__V1__NodeToken *token, struct status *st)

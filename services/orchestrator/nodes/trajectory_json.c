@@ -16,14 +16,6 @@ static const char *const status_words[] = {
 
 /* ---- write ------------------------------------------------------------------------------------------------------- */
 
-static void trajectory_json_write_texts(struct json_writer *out, const char *key, char *const *texts, size_t count)
-{
-    json_write_array(out, key);
-    for (size_t i = 0; i < count; i++)
-        json_write_string(out, NULL, texts[i]);
-    json_write_end(out);
-}
-
 static void write_time(struct json_writer *out, const char *key, int64_t ms)
 {
     char text[40], fraction[8] = "";
@@ -44,8 +36,8 @@ void trajectory_write_json(struct json_writer *out, const char *key, const Renga
     json_write_string(out, "query", trajectory->query);
     json_write_string(out, "dataset", trajectory->dataset);
     json_write_string(out, "generated_answer", trajectory->generated_answer);
-    trajectory_json_write_texts(out, "reasoning_steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
-    trajectory_json_write_texts(out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
+    json_write_strings(out, "reasoning_steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
+    json_write_strings(out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
     json_write_string(out, "status", status_words[trajectory->status]);
     json_write_string(out, "error_message", failed ? trajectory->error_message : NULL);
     write_time(out, "created_at", trajectory->created_ms);

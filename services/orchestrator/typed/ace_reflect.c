@@ -37,8 +37,8 @@ static char *reflect_input(const Renga__V1__AceReflectRequest *request, struct a
     json_write_string(&input.out, "dataset", trajectory->dataset);
     json_write_text(&input.out, "answer", answer, text_cut(answer, strlen(answer), ANSWER_MAX));
     json_write_string(&input.out, "error", failed ? trajectory->error_message : "");
-    agent_write_texts(&input.out, "steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
-    agent_write_texts(&input.out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
+    json_write_strings(&input.out, "steps", trajectory->reasoning_steps, trajectory->n_reasoning_steps);
+    json_write_strings(&input.out, "used_bullet_ids", trajectory->used_bullet_ids, trajectory->n_used_bullet_ids);
     json_write_string(&input.out, "verdict", ace_verdict_word(feedback->verdict));
     json_write_string(&input.out, "ground_truth", feedback->ground_truth);
     json_write_string(&input.out, "test_output", feedback->test_output);

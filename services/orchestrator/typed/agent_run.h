@@ -77,7 +77,6 @@ bool agent_check_collections(char *const *names, size_t count, struct status *st
 /* agent_sources.c: the sources to search, as fields of a request and of a run's input; each source once. */
 bool agent_check_sources(const Renga__V1__DeepResearchSource *sources, size_t count, struct status *st);
 void agent_write_sources(struct json_writer *out, const Renga__V1__DeepResearchSource *sources, size_t count);
-void agent_write_texts(struct json_writer *out, const char *key, char *const *texts, size_t count);
 /* `options` may be NULL. */
 bool agent_options_check(const Renga__V1__AgentOptions *options, struct status *st);
 /* True if the name has at most `most` bytes and no control characters. */

@@ -38,11 +38,3 @@ void agent_write_sources(struct json_writer *out, const Renga__V1__DeepResearchS
             json_write_string(out, NULL, source_names[i]);
     json_write_end(out);
 }
-
-void agent_write_texts(struct json_writer *out, const char *key, char *const *texts, size_t count)
-{
-    json_write_array(out, key);
-    for (size_t i = 0; i < count; i++)
-        json_write_string(out, NULL, texts[i]);
-    json_write_end(out);
-}

@@ -76,8 +76,8 @@ static void decision_write_plan(struct json_writer *out, const Renga__V1__HumanE
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(plan, "plan_text"));
     json_write_object(out, "task_plan");
     json_write_string(out, "theme", theme ? theme : "");
-    agent_write_texts(out, "investigation_points", edit->investigation_points, edit->n_investigation_points);
-    agent_write_texts(out, "search_queries", edit->search_queries, edit->n_search_queries);
+    json_write_strings(out, "investigation_points", edit->investigation_points, edit->n_investigation_points);
+    json_write_strings(out, "search_queries", edit->search_queries, edit->n_search_queries);
     json_write_string(out, "plan_text", text ? text : "");
     json_write_int(out, "created_ms", clock_wall_ns() / NS_PER_MS);
     json_write_end(out);

@@ -75,7 +75,7 @@ char *autonomous_input(const Renga__V1__AutonomousResearchRequest *request, stru
     json_write_int(&out, "min_data_count", data ? data : DATA_DEFAULT);
     json_write_bool(&out, "human_input_required", request->human_intervention);
     agent_write_sources(&out, request->sources, request->n_sources);
-    agent_write_texts(&out, "collections", request->collections, request->n_collections);
+    json_write_strings(&out, "collections", request->collections, request->n_collections);
     json_write_end(&out);
     char *copy = json_writer_done(&out) ? arena_strdup(arena, buffer_text(&text)) : NULL;
     buffer_fini(&text);

@@ -65,7 +65,7 @@ char *deep_research_input(const Renga__V1__DeepResearchRequest *request, struct 
     json_write_int(&out, "max_cycles", request->max_cycles ? request->max_cycles : CYCLES_MAX);
     json_write_int(&out, "summary_tokens", request->summary_tokens ? request->summary_tokens : TOKENS_DEFAULT);
     agent_write_sources(&out, request->sources, request->n_sources);
-    agent_write_texts(&out, "collections", request->collections, request->n_collections);
+    json_write_strings(&out, "collections", request->collections, request->n_collections);
     return research_input_text(&out, &text, arena);
 }
 

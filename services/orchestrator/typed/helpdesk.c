@@ -35,10 +35,7 @@ static char *input(const Renga__V1__AskRequest *request, struct arena *arena)
     json_writer_init(&out, &text);
     json_write_object(&out, NULL);
     json_write_string(&out, "question", request->question);
-    json_write_array(&out, "collections");
-    for (size_t i = 0; i < request->n_collections; i++)
-        json_write_string(&out, NULL, request->collections[i]);
-    json_write_end(&out);
+    json_write_strings(&out, "collections", request->collections, request->n_collections);
     json_write_end(&out);
     char *copy = json_writer_done(&out) ? arena_strdup(arena, buffer_text(&text)) : NULL;
     buffer_fini(&text);

@@ -209,10 +209,7 @@ char *interview_input_start(const Renga__V1__StartInterviewRequest *request, str
         json_write_string(&input.out, "country", canonical);
     if (known && form_is_timezone(known->timezone, canonical))
         json_write_string(&input.out, "timezone", canonical);
-    json_write_array(&input.out, "known_facts");
-    for (size_t i = 0; i < request->n_known_facts; i++)
-        json_write_string(&input.out, NULL, request->known_facts[i]);
-    json_write_end(&input.out);
+    json_write_strings(&input.out, "known_facts", request->known_facts, request->n_known_facts);
     if (request->max_loops)
         json_write_int(&input.out, "max_loops", request->max_loops);
     write_pairs(&input.out, "prefilled", request->prefilled, request->n_prefilled);

@@ -1,5 +1,7 @@
 #include "documents/blocks.h"
 
+#include "documents/ascii_space.h"
+
 #include <string.h>
 
 #define SEPARATOR  " | "
@@ -28,23 +30,18 @@ bool blocks_fit(const struct blocks *blocks, struct status *st)
 
 /* ---- a line ------------------------------------------------------------------------------------------------------ */
 
-static bool blocks_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 void blocks_add(struct blocks *blocks, struct piece text)
 {
     struct buffer *line = &blocks->line;
     const char *at = text.at, *end = at + text.length;
     while (at < end) {
         const char *word = at;
-        while (at < end && !blocks_is_space(*at))
+        while (at < end && !ascii_is_space(*at))
             at++;
         buffer_append(line, word, (size_t)(at - word));
         if (at == end)
             break;
-        while (at < end && blocks_is_space(*at))
+        while (at < end && ascii_is_space(*at))
             at++;
         if (line->length && line->data[line->length - 1] != ' ')
             buffer_put(line, ' ');

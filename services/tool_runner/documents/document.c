@@ -1,3 +1,4 @@
+#include "documents/ascii_space.h"
 #include "documents/encoding.h"
 #include "documents/file_kind.h"
 #include "documents/reading.h"
@@ -25,16 +26,11 @@ bool lines_next(struct lines *lines, struct piece *line)
     return true;
 }
 
-static bool document_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct piece piece_trim(struct piece piece)
 {
-    while (piece.length && document_is_space(piece.at[piece.length - 1]))
+    while (piece.length && ascii_is_space(piece.at[piece.length - 1]))
         piece.length--;
-    for (; piece.length && document_is_space(*piece.at); piece.length--)
+    for (; piece.length && ascii_is_space(*piece.at); piece.length--)
         piece.at++;
     return piece;
 }
@@ -62,7 +58,7 @@ static const char *keep_line(struct document *document, struct piece text, size_
 {
     char *kept = arena_strndup(&document->arena, text.at, text_cut(text.at, text.length, room));
     for (char *c = kept; c && *c; c++)
-        if (document_is_space(*c))
+        if (ascii_is_space(*c))
             *c = ' ';
     return kept;
 }

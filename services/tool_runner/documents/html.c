@@ -3,6 +3,7 @@
  *
  * Open elements stand in a stack. Each links to the next open element of its name below it, so that an end tag is
  * matched without a search: pages of tags that are never closed take as long per byte as others. */
+#include "documents/ascii_space.h"
 #include "documents/html_tokens.h"
 
 #include "base/buffer.h"
@@ -146,14 +147,9 @@ static void close_heading(struct html *html, unsigned level)
         document_add_heading(html->document, level, text, html->line_from);
 }
 
-static bool html_is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static void add_character(struct html *html, char c)
 {
-    if (html_is_blank(c) && !html->preformatted) {
+    if (ascii_is_space(c) && !html->preformatted) {
         html->space = true;
         return;
     }
@@ -172,7 +168,7 @@ static void take_characters(struct html *html, struct piece text, int line)
     for (size_t i = 0; i < text.length; i += step) {
         struct piece rest = {text.at + i, text.length - i};
         step = 1;
-        if (!html_is_blank(*rest.at)) {
+        if (!ascii_is_space(*rest.at)) {
             if (!html->has_words)
                 html->line_from = line;
             html->has_words = true;

@@ -1,5 +1,7 @@
 #include "documents/html_tokens.h"
 
+#include "documents/ascii_space.h"
+
 #include <libxml/HTMLparser.h>
 #include <libxml/parserInternals.h>
 #include <stdlib.h>
@@ -11,11 +13,6 @@
 static bool html_is_letter(char c)
 {
     return ((unsigned char)c | 0x20) >= 'a' && ((unsigned char)c | 0x20) <= 'z';
-}
-
-static bool html_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct html_tokens html_tokens_of(struct piece text)
@@ -34,7 +31,7 @@ static const char *html_behind(const char *at, const char *end, char c)
 
 static const char *html_tokens_skip_spaces(const char *at, const char *end)
 {
-    while (at < end && html_is_space(*at))
+    while (at < end && ascii_is_space(*at))
         at++;
     return at;
 }
@@ -45,7 +42,7 @@ static const char *skip_value(const char *at, const char *end)
     at = html_tokens_skip_spaces(at, end);
     if (at < end && (*at == '"' || *at == '\''))
         return html_behind(at + 1, end, *at);
-    while (at < end && !html_is_space(*at) && *at != '>')
+    while (at < end && !ascii_is_space(*at) && *at != '>')
         at++;
     return at;
 }
@@ -101,7 +98,7 @@ static const char *html_text_end(const char *at, const char *end)
 static size_t html_name_length(const char *at, const char *end)
 {
     const char *from = at;
-    while (at < end && !html_is_space(*at) && *at != '/' && *at != '>')
+    while (at < end && !ascii_is_space(*at) && *at != '/' && *at != '>')
         at++;
     return (size_t)(at - from);
 }
@@ -161,7 +158,7 @@ void html_skip(struct html_tokens *tokens, const char *to)
 
 static bool ends_attribute_name(char c)
 {
-    return html_is_space(c) || c == '=' || c == '/' || c == '>';
+    return ascii_is_space(c) || c == '=' || c == '/' || c == '>';
 }
 
 bool html_attribute(struct piece *attributes, struct piece *name, struct piece *value)

@@ -1,5 +1,6 @@
 #include "documents/html_tree.h"
 
+#include "documents/ascii_space.h"
 #include "documents/html_hints.h"
 #include "documents/html_tokens.h"
 
@@ -148,11 +149,6 @@ bool html_node_is_heading(const struct html_node *node)
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static bool html_tree_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The characters of CJK begin with E3 to E9 and the wide forms with EF; marks are 、。 and ！，．：？ of these. */
 static bool html_tree_is_wide_mark(const unsigned char *at)
 {
@@ -166,7 +162,7 @@ static void html_tree_measure(struct html_node *block, bool in_link, struct piec
     bool space = true;
     for (size_t i = 0; i < text.length; i++) {
         const unsigned char *at = (const unsigned char *)text.at + i;
-        if (html_tree_is_space((char)*at)) {
+        if (ascii_is_space((char)*at)) {
             characters += !space;
             space = true;
             continue;
@@ -176,9 +172,8 @@ static void html_tree_measure(struct html_node *block, bool in_link, struct piec
             continue;
         bool wide = *at >= 0xe3 && *at <= 0xef;
         characters += wide ? 2 : 1;
-        marks +=
-            *at == ',' || (wide && i + 2 < text.length && html_tree_is_wide_mark(at)) ||
-            ((*at == '.' || *at == '?' || *at == '!') && (i + 1 == text.length || html_tree_is_space((char)at[1])));
+        marks += *at == ',' || (wide && i + 2 < text.length && html_tree_is_wide_mark(at)) ||
+                 ((*at == '.' || *at == '?' || *at == '!') && (i + 1 == text.length || ascii_is_space((char)at[1])));
     }
     block->text += characters;
     block->link_text += in_link ? characters : 0;
@@ -208,7 +203,7 @@ size_t html_node_text(const struct html_tree *tree, uint32_t node, char *text, s
     bool space = false;
     while (length < size && html_next(&tokens, &token)) {
         for (size_t i = 0; token.kind == HTML_TEXT && i < token.text.length && length + 1 < size; i++) {
-            if (html_tree_is_space(token.text.at[i])) {
+            if (ascii_is_space(token.text.at[i])) {
                 space = length > 0;
                 continue;
             }

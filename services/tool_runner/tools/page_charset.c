@@ -1,5 +1,7 @@
 #include "tools/page_charset.h"
 
+#include "documents/ascii_space.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -10,11 +12,6 @@ struct charset_span {
     const char *at;
     size_t length;
 };
-
-static bool charset_is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 static bool charset_span_is(struct charset_span span, const char *word)
 {
@@ -34,22 +31,22 @@ static bool charset_next_attribute(const char **at, const char *end, struct char
                                    struct charset_span *value)
 {
     const char *c = *at;
-    while (c < end && (charset_is_blank(*c) || *c == '/'))
+    while (c < end && (ascii_is_space(*c) || *c == '/'))
         c++;
     *name = *value = (struct charset_span){c, 0};
     if (c == end || *c == '>')
         return false;
-    while (c < end && !charset_is_blank(*c) && *c != '=' && *c != '>' && *c != '/')
+    while (c < end && !ascii_is_space(*c) && *c != '=' && *c != '>' && *c != '/')
         c++;
     name->length = (size_t)(c - name->at);
-    while (c < end && charset_is_blank(*c))
+    while (c < end && ascii_is_space(*c))
         c++;
     if (c < end && *c == '=') {
-        for (c++; c < end && charset_is_blank(*c);)
+        for (c++; c < end && ascii_is_space(*c);)
             c++;
         char quote = c < end && (*c == '"' || *c == '\'') ? *c++ : '\0';
         value->at = c;
-        while (c < end && (quote ? *c != quote : !charset_is_blank(*c) && *c != '>'))
+        while (c < end && (quote ? *c != quote : !ascii_is_space(*c) && *c != '>'))
             c++;
         value->length = (size_t)(c - value->at);
         c += quote && c < end;
@@ -68,15 +65,15 @@ static struct charset_span charset_of(struct charset_span content)
         if (!charset_begins(at, end, "charset"))
             continue;
         const char *c = at + strlen("charset");
-        while (c < end && charset_is_blank(*c))
+        while (c < end && ascii_is_space(*c))
             c++;
         if (c == end || *c != '=')
             continue;
-        for (c++; c < end && charset_is_blank(*c);)
+        for (c++; c < end && ascii_is_space(*c);)
             c++;
         char quote = c < end && (*c == '"' || *c == '\'') ? *c++ : '\0';
         const char *to = c;
-        while (to < end && (quote ? *to != quote : !charset_is_blank(*to) && *to != ';'))
+        while (to < end && (quote ? *to != quote : !ascii_is_space(*to) && *to != ';'))
             to++;
         return (struct charset_span){c, quote && to == end ? 0 : (size_t)(to - c)};
     }
@@ -111,13 +108,13 @@ static struct charset_span charset_prescan(const char *at, const char *end)
     while (at < end && !charset.length) {
         if (charset_begins(at, end, "<!--")) {
             at = charset_behind(at + 2, end, "-->");
-        } else if (charset_begins(at, end, "<meta") && end - at > 5 && (charset_is_blank(at[5]) || at[5] == '/')) {
+        } else if (charset_begins(at, end, "<meta") && end - at > 5 && (ascii_is_space(at[5]) || at[5] == '/')) {
             at += 5;
             charset = charset_of_meta(&at, end);
         } else if (end - at > 1 && *at == '<' && (at[1] == '!' || at[1] == '?')) {
             at = charset_behind(at, end, ">");
         } else if (*at == '<') {
-            for (at++; at < end && !charset_is_blank(*at) && *at != '>' && *at != '<';)
+            for (at++; at < end && !ascii_is_space(*at) && *at != '>' && *at != '<';)
                 at++;
             while (at < end && *at != '<' && charset_next_attribute(&at, end, &name, &value))
                 continue;
@@ -132,7 +129,7 @@ static struct charset_span charset_prescan(const char *at, const char *end)
 static struct charset_span charset_of_xml(const char *bytes, const char *end)
 {
     struct charset_span name, value;
-    if (!charset_begins(bytes, end, "<?xml") || end - bytes < 6 || !charset_is_blank(bytes[5]))
+    if (!charset_begins(bytes, end, "<?xml") || end - bytes < 6 || !ascii_is_space(bytes[5]))
         return (struct charset_span){"", 0};
     const char *at = bytes + 5, *to = charset_behind(bytes, end, "?>");
     while (charset_next_attribute(&at, to, &name, &value))
@@ -143,9 +140,9 @@ static struct charset_span charset_of_xml(const char *bytes, const char *end)
 
 static struct charset_span charset_span_trim(struct charset_span span)
 {
-    while (span.length && charset_is_blank(span.at[span.length - 1]))
+    while (span.length && ascii_is_space(span.at[span.length - 1]))
         span.length--;
-    for (; span.length && charset_is_blank(*span.at); span.length--)
+    for (; span.length && ascii_is_space(*span.at); span.length--)
         span.at++;
     return span;
 }
