@@ -3,6 +3,7 @@
 #include "admission/admission.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "cache/response_cache.h"
 #include "config_generation.h"
 #include "gateway_priv.h"
@@ -200,11 +201,7 @@ static void gateway_shared_destroy(struct gateway_shared **gateway_shared_pointe
 
 struct gateway_shared *gateway_shared_create(const struct config *config, struct metrics *metrics, struct status *st)
 {
-    struct gateway_shared *shared = calloc(1, sizeof *shared);
-    if (!shared) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the gateway");
-        return NULL;
-    }
+    struct gateway_shared *shared = xcalloc(1, sizeof *shared);
     shared->config = config;
     pthread_mutex_init(&shared->lock, NULL);
     if (!gateway_shared_open_all(shared, st)) {

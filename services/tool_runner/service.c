@@ -1,6 +1,7 @@
 /* The service: which room has which function, and the life of an instance. */
 #include "tool_runner.h"
 
+#include "base/memory.h"
 #include "knowledge/knowledge.h"
 #include "list/list_tools.h"
 #include "notes/notes.h"
@@ -93,11 +94,7 @@ static bool tool_runner_find_shared(struct tool_runner *runner, const struct ser
 
 static ProtobufCService *tool_runner_create(const struct service_context *context, struct status *st)
 {
-    struct tool_runner *runner = calloc(1, sizeof *runner);
-    if (!runner) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the tool-runner");
-        return NULL;
-    }
+    struct tool_runner *runner = xcalloc(1, sizeof *runner);
     *runner = (struct tool_runner){
         .base = functions,
         .config = context->config,

@@ -1,5 +1,6 @@
 #include "tool_runner_priv.h"
 
+#include "base/memory.h"
 #include "daemon/service.h"
 #include "knowledge/knowledge.h"
 #include "list/catalog.h"
@@ -127,11 +128,7 @@ static void shared_state_destroy(struct tool_shared **shared_pointer)
 
 struct tool_shared *tool_shared_create(const struct service_context *context, struct status *st)
 {
-    struct tool_shared *shared = calloc(1, sizeof *shared);
-    if (!shared) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the tool-runner");
-        return NULL;
-    }
+    struct tool_shared *shared = xcalloc(1, sizeof *shared);
     if (!shared_state_open_all(shared, context, st)) {
         shared_state_destroy(&shared);
         return NULL;

@@ -10,8 +10,8 @@
     ((size_t)16 << 20) /* bytes that must have come on top since the last trim: it takes 0.1 ms a MiB                  \
                         */
 
-static struct timer look;
-static struct loop *looker;
+static struct timer trim_timer;
+static struct loop *trim_loop;
 static size_t spare_kept; /* bytes that the last trim could not return, code and stacks included */
 
 static size_t resident_size(void)
@@ -35,7 +35,7 @@ static size_t spare_size(void)
     return resident > used ? resident - used : 0;
 }
 
-static void trim_looked(struct timer *timer)
+static void trim_measured(struct timer *timer)
 {
     size_t spare = spare_size();
     if (spare > spare_kept + SPARE_MORE) {
@@ -44,22 +44,22 @@ static void trim_looked(struct timer *timer)
     }
     if (spare < spare_kept)
         spare_kept = spare;
-    loop_arm_after(looker, timer, DRAIN_POLL_MS);
+    loop_arm_after(trim_loop, timer, DRAIN_POLL_MS);
 }
 
 void rpc_trim_start(struct loop *loop)
 {
-    looker = loop;
+    trim_loop = loop;
     spare_kept = spare_size();
-    look.expired = trim_looked;
+    trim_timer.expired = trim_measured;
     loop_enter(loop);
-    loop_arm_after(loop, &look, DRAIN_POLL_MS);
+    loop_arm_after(loop, &trim_timer, DRAIN_POLL_MS);
     loop_leave(loop);
 }
 
 void rpc_trim_stop(void)
 {
-    loop_enter(looker);
-    loop_disarm(looker, &look);
-    loop_leave(looker);
+    loop_enter(trim_loop);
+    loop_disarm(trim_loop, &trim_timer);
+    loop_leave(trim_loop);
 }

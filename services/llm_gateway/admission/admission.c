@@ -244,9 +244,7 @@ struct admission *admission_create(const struct admission_options *options)
     admission->queue_max = options->queue_max;
     admission->queue_wait_ms = options->queue_wait_ms;
     admission->wall_ns = options->wall_ns ? options->wall_ns : clock_wall_ns;
-    admission->model = options->model ? strdup(options->model) : NULL;
-    if (options->model && !admission->model)
-        fatal("llm_gateway.memory", "no memory for the admission of a model");
+    admission->model = options->model ? xstrdup(options->model) : NULL;
     admission->holders = 1;
     admission->tenants.tenants = true;
     admission->clients.only_weights = admission->tenants.only_weights = options->model != NULL;

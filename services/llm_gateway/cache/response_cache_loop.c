@@ -72,11 +72,7 @@ static bool find_redis(struct response_cache *cache, const char *url, struct sta
 
 struct response_cache *response_cache_create(const struct response_cache_options *options, struct status *st)
 {
-    struct response_cache *cache = calloc(1, sizeof *cache);
-    if (!cache) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the answer cache");
-        return NULL;
-    }
+    struct response_cache *cache = xcalloc(1, sizeof *cache);
     pthread_mutex_init(&cache->lock, NULL);
     cache->has_redis = options->redis && options->redis[0];
     cache->redis_timeout_ms = options->redis_timeout_ms > 0 ? options->redis_timeout_ms : RESPONSE_CACHE_REDIS_MS;

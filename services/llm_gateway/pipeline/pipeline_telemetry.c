@@ -117,9 +117,7 @@ static struct route_series *pipeline_telemetry_series_of(struct pipeline_metrics
     if (series)
         return series;
     size_t size = sizeof *series + route->target_count * sizeof *series->targets;
-    series = *place = malloc(size);
-    if (!series)
-        fatal("llm_gateway.memory", "no memory for the metrics of a model");
+    series = *place = xmalloc(size);
     memset(series, 0xFF, size); /* no series has been looked up yet */
     series->duration =
         metrics_series(own->families[DURATION], (const char *[]){route->name, pipeline->kind->operation});

@@ -20,12 +20,10 @@
 #include "renga/v1/log.pb-c.h"
 #include "renga/v1/node.pb-c.h"
 
-#define FANOUT_HEARTBEAT_MS 250
-#define FANOUT_PEER_TIMEOUT_MS                                                                                         \
-    2500                      /* counted in heartbeats of the owner: a stop of the whole process does not count        \
-                               */
-#define FANOUT_LOCAL_FIRST 8  /* attempts a loop keeps: two wake-ups cost more than to have these under way */
-#define FANOUT_SLOTS       64 /* attempts a loop has at work, its own included, before it asks for no more */
+#define FANOUT_HEARTBEAT_MS    250
+#define FANOUT_PEER_TIMEOUT_MS 2500 /* in heartbeats of the owner: a stop of the whole process does not count */
+#define FANOUT_LOCAL_FIRST     8    /* attempts a loop keeps: two wake-ups cost more than to have these under way */
+#define FANOUT_SLOTS           64   /* attempts a loop has at work, its own included, before it asks for no more */
 
 struct agents;
 struct dispatch;

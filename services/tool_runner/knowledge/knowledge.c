@@ -1,5 +1,6 @@
 #include "knowledge/knowledge_priv.h"
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "daemon/service.h"
 #include "renga/v1/llm_gateway.pb-c.h"
@@ -55,11 +56,7 @@ static bool keep_memory(struct knowledge *knowledge, struct status *st)
 
 struct knowledge *knowledge_create(const struct service_context *context, struct status *st)
 {
-    struct knowledge *knowledge = calloc(1, sizeof *knowledge);
-    if (!knowledge) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the knowledge base");
-        return NULL;
-    }
+    struct knowledge *knowledge = xcalloc(1, sizeof *knowledge);
     pthread_mutex_init(&knowledge->lock, NULL);
     knowledge->path = knowledge_path_of(context->config, knowledge);
     knowledge->roots = config_list(context->config, "tool_runner.roots", &knowledge->root_count);

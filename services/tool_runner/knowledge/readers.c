@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "knowledge/rank.h"
 
 #include <stdlib.h>
@@ -153,11 +154,7 @@ static void *reader_main(void *data)
 
 struct reader_pool *reader_pool_create(const char *path, struct status *st)
 {
-    struct reader_pool *pool = calloc(1, sizeof *pool);
-    if (!pool) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the knowledge base");
-        return NULL;
-    }
+    struct reader_pool *pool = xcalloc(1, sizeof *pool);
     pool->path = strdup(path);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);

@@ -1,6 +1,7 @@
 #include "catalog.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "mcp/mcp.h"
 #include "tool_runner_priv.h"
@@ -36,11 +37,10 @@ static bool catalog_is_offered(const struct tool *tool, const struct tool_shared
 struct catalog *catalog_create(const struct tool_shared *shared)
 {
     size_t count = 0, kept = 0;
-    struct catalog *catalog = calloc(1, sizeof *catalog);
+    struct catalog *catalog = xcalloc(1, sizeof *catalog);
     while (builtin_tools[count])
         count++;
-    if (!catalog || !(catalog->builtin = calloc(count + 1, sizeof(*catalog->builtin))))
-        fatal("tool_runner.memory", "no memory for the catalog of tools");
+    catalog->builtin = xcalloc(count + 1, sizeof(*catalog->builtin));
     catalog->mcp = shared->mcp;
     arena_init(&catalog->arena, NULL, 0, SCHEMAS_MAX);
     for (const struct tool *const *tool = builtin_tools; *tool; tool++)

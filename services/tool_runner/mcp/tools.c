@@ -1,5 +1,6 @@
 /* A server's tools, as entries of the catalog. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "mcp_priv.h"
 #include "json/writer.h"
 
@@ -16,9 +17,8 @@ static const char any_object[] = "{\"type\":\"object\"}";
 
 struct mcp_tools *mcp_tools_create(void)
 {
-    struct mcp_tools *tools = calloc(1, sizeof *tools);
-    if (!tools || !(tools->tools = calloc(MCP_TOOLS_MAX, sizeof(*tools->tools))))
-        fatal("tool_runner.memory", "no memory for a list of tools");
+    struct mcp_tools *tools = xcalloc(1, sizeof *tools);
+    tools->tools = xcalloc(MCP_TOOLS_MAX, sizeof(*tools->tools));
     atomic_init(&tools->holders, 1);
     arena_init(&tools->arena, NULL, 0, LIST_MAX);
     return tools;

@@ -23,9 +23,8 @@ struct playbook_entry {
 
 struct playbooks *playbooks_create(const struct playbooks_options *options)
 {
-    struct playbooks *playbooks = calloc(1, sizeof *playbooks);
-    if (!playbooks || !(playbooks->buckets = calloc(BUCKETS, sizeof(*playbooks->buckets))))
-        fatal("tool_runner.memory", "no memory for the playbooks");
+    struct playbooks *playbooks = xcalloc(1, sizeof *playbooks);
+    playbooks->buckets = xcalloc(BUCKETS, sizeof(*playbooks->buckets));
     playbooks->options = *options;
     playbooks->key_locks = key_locks_create();
     pthread_mutex_init(&playbooks->lock, NULL);

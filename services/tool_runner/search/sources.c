@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/cassette.h"
 #include "http/client.h"
 #include "telemetry/metrics.h"
@@ -105,11 +106,7 @@ static void site_warn(const struct search_setup *setup)
 
 struct search_sources *search_sources_create(const char *path, struct metrics *metrics, struct status *st)
 {
-    struct search_sources *sources = calloc(1, sizeof *sources);
-    if (!sources) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory for the search sources");
-        return NULL;
-    }
+    struct search_sources *sources = xcalloc(1, sizeof *sources);
     bool good = search_setups_read(path, &sources->setups, st);
     for (size_t i = 0; good && i < sources->setups.count; i++) {
         struct search_site *site = site_create(sources->setups.list[i], st);

@@ -128,11 +128,7 @@ static bool sql_migrate(struct sql_file *file, struct status *st)
 
 struct sql_file *sql_open(const char *path, const struct sql_plan *plan, struct status *st)
 {
-    struct sql_file *file = calloc(1, sizeof *file);
-    if (!file) {
-        fail(st, RESOURCE_EXHAUSTED, "no memory to open %s", plan->subject);
-        return NULL;
-    }
+    struct sql_file *file = xcalloc(1, sizeof *file);
     file->plan = plan;
     size_t scheme = strlen(SQL_MEMORY);
     bool in_memory = strncmp(path, SQL_MEMORY, scheme) == 0;
