@@ -1,15 +1,13 @@
 // A gateway of its own in a process, asked with @grpc/grpc-js; for the scripts beside it.
 // RENGA_BIN is the folder of renga-llm-gateway.
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import grpc from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
+import { here, start } from './checks.mjs'
 
-export const here = path => fileURLToPath(new URL(path, import.meta.url))
+export { check, children, here, outcome } from './checks.mjs'
+
 const { OK } = grpc.status
-export const children = []
-export const outcome = { failures: 0 }
 
 export const freePort = () => new Promise(resolve => {
   const server = createServer().listen(0, '127.0.0.1', () => {
@@ -18,36 +16,9 @@ export const freePort = () => new Promise(resolve => {
   })
 })
 
-function start(command, args, sign) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  children.push(child)
-  return new Promise((resolve, reject) => {
-    let seen = ''
-    const look = text => {
-      seen += text
-      if (seen.includes(sign)) resolve(seen)
-    }
-    child.stdout.on('data', look)
-    child.stderr.on('data', look)
-    child.on('exit', code => reject(new Error(`${command} ended with ${code}: ${seen}`)))
-  })
-}
-
-export async function check(sentence, test) {
-  try {
-    await test()
-    console.log(`ok - ${sentence}`)
-  } catch (error) {
-    outcome.failures++
-    console.log(`not ok - ${sentence}: ${error.message.replace(/\s+/g, ' ')}`)
-  }
-}
-
 export function expect(holds, what) {
   if (!holds) throw new Error(what)
 }
-
-process.on('exit', () => children.forEach(child => child.kill()))
 
 const { renga } = grpc.loadPackageDefinition(loadSync('renga/v1/llm_gateway.proto',
   { includeDirs: [here('../../../proto')], keepCase: true, longs: Number, enums: String, oneofs: true, defaults: true }))
@@ -57,10 +28,10 @@ let gateway
 export async function open(provider, url, models, more = []) {
   const single = provider ? ['--llm_gateway.key=sk-scripted-0123', `--llm_gateway.provider=${provider}`,
     `--llm_gateway.upstream=${url}`, `--llm_gateway.models=${models}`, '--llm_gateway.attempts=1'] : []
-  const log = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
+  const { seen: log } = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
     ['--rpc.listen=127.0.0.1:0', '--http.listen=', '--log.format=json', ...single,
       '--llm_gateway.idle_timeout=2s', '--llm_gateway.breaker=off', ...more],
-    more.some(flag => flag.startsWith('--llm_gateway.http.listen')) ? 'llm_gateway.listening' : 'rpc.listening')
+    more.some(flag => flag.startsWith('--llm_gateway.http.listen')) ? /llm_gateway\.listening/ : /rpc\.listening/)
   const port = /rpc\.listening.*?port (\d+)/.exec(log)[1]
   gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
   return log

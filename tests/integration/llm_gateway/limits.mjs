@@ -2,58 +2,17 @@
 // RENGA_BIN=<folder of renga-llm-gateway> node limits.mjs; one line a check, exit 1 when one fails.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import grpc from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import OpenAI from 'openai'
+import { SLOW, check, failure, finish, here, start } from './checks.mjs'
 
-const SLOW = process.env.RENGA_SANITIZE ? 5 : 1
-const here = path => fileURLToPath(new URL(path, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'limits-'))
-const children = []
-let failures = 0
 
-// The first match of `sign` in what a program says.
-function start(command, args, sign, stdin = 'ignore') {
-  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'] })
-  children.push(child)
-  return new Promise((resolve, reject) => {
-    let seen = ''
-    const look = text => {
-      seen += text
-      const match = sign.exec(seen)
-      if (match) resolve({ match, seen })
-    }
-    child.stdout.on('data', look)
-    child.stderr.on('data', look)
-    child.on('exit', code => reject(new Error(`${command} ended with ${code}: ${seen}`)))
-  })
-}
-
-async function check(sentence, test) {
-  try {
-    await test()
-    console.log(`ok - ${sentence}`)
-  } catch (error) {
-    failures++
-    console.log(`not ok - ${sentence}: ${String(error?.message ?? error).replace(/\s+/g, ' ')}`)
-  }
-}
-
-const failure = async promise => {
-  const done = await promise.then(value => ({ value }), error => ({ error }))
-  assert(done.error, `it went well: ${JSON.stringify(done.value)}`)
-  return done.error
-}
-
-process.on('exit', () => {
-  children.forEach(child => child.kill())
-  rmSync(folder, { recursive: true })
-})
+process.on('exit', () => rmSync(folder, { recursive: true }))
 const upstream = await start('/usr/bin/python3', [here('upstream.py')], /listening (\d+) (\S+)\n/, 'pipe')
 
 // One that is limited in both, one in requests, one in tokens, and one that is not.
@@ -175,4 +134,4 @@ await check('what is too long for the model and an empty account have codes of t
   }
 })
 
-process.exit(failures ? 1 : 0)
+finish()

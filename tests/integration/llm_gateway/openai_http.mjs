@@ -1,56 +1,17 @@
 // The OpenAI HTTP interface as OpenAI's own SDK meets it, and grpc-js beside it: one conversation, the same words.
 // RENGA_BIN=<folder of renga-llm-gateway> node openai_http.mjs; one line a check, exit 1 when one fails.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import grpc from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import OpenAI from 'openai'
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
+import { SLOW, check, failure, finish, here, start } from './checks.mjs'
 
-const SLOW = process.env.RENGA_SANITIZE ? 5 : 1
 const LEAVE_MS = 20
-const here = path => fileURLToPath(new URL(path, import.meta.url))
-const children = []
-let failures = 0
-
-// The first match of `sign` in what a program says.
-function start(command, args, sign, stdin = 'ignore') {
-  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'] })
-  children.push(child)
-  return new Promise((resolve, reject) => {
-    let seen = ''
-    const look = text => {
-      seen += text
-      const match = sign.exec(seen)
-      if (match) resolve({ child, match, seen })
-    }
-    child.stdout.on('data', look)
-    child.stderr.on('data', look)
-    child.on('exit', code => reject(new Error(`${command} ended with ${code}: ${seen}`)))
-  })
-}
-
-async function check(sentence, test) {
-  try {
-    await test()
-    console.log(`ok - ${sentence}`)
-  } catch (error) {
-    failures++
-    console.log(`not ok - ${sentence}: ${String(error?.message ?? error).replace(/\s+/g, ' ')}`)
-  }
-}
 
 const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
 
-const failure = async promise => {
-  const done = await promise.then(value => ({ value }), error => ({ error }))
-  assert(done.error, `it went well: ${JSON.stringify(done.value)}`)
-  return done.error
-}
-
-process.on('exit', () => children.forEach(child => child.kill()))
 const upstream = await start('/usr/bin/python3', [here('upstream.py')], /listening (\d+) (\S+)\n/, 'pipe')
 const [, upstreamPort, models] = upstream.match
 const gatewayLog = await start(`${process.env.RENGA_BIN}/renga-llm-gateway`,
@@ -292,4 +253,4 @@ await check('a hundred streams at once each get their own words', async () => {
   assert(texts.every(text => text === 'slow'), JSON.stringify(texts.filter(text => text !== 'slow').slice(0, 3)))
 })
 
-process.exit(failures ? 1 : 0)
+finish()
