@@ -1,5 +1,5 @@
 /* The file of a knowledge base as its connections open it. */
-#include "store/sqlite/sql.h"
+#include "knowledge/tables.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,18 +17,10 @@ int fdatasync(int fd)
     return (int)syscall(SYS_fdatasync, fd);
 }
 
-static const struct sql_plan plan = {
-    .version = 1,
-    .tables = "CREATE TABLE words (word TEXT);",
-    .subject = "the file",
-    .first_pragmas = "PRAGMA auto_vacuum = INCREMENTAL;",
-    .pragmas = "PRAGMA wal_autocheckpoint = 4000;",
-};
-
-static int64_t number_of(struct sql_file *file, const char *text)
+static int64_t number_of(struct tables *tables, const char *text)
 {
     struct status st = {0};
-    struct sql *sql = sql_prepare(file, text, &st);
+    struct sql *sql = sql_prepare(tables->file, text, &st);
     assert_non_null(sql);
     assert_int_equal(sql_step(sql, &st), SQL_ROW);
     int64_t number = sql_number(sql, 0);
@@ -43,19 +35,19 @@ static void a_file_that_is_there_is_opened_without_a_write(void **state)
     struct status st = {0};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/knowledge.db", folder);
-    struct sql_file *first = sql_open(path, &plan, &st), *second;
-    assert_non_null(first);
-    assert_int_equal(number_of(first, "PRAGMA auto_vacuum"), 2);
-    assert_int_equal(number_of(first, "PRAGMA page_size"), 8192);
-    assert_true(sql_run(first, "INSERT INTO words VALUES ('moon')", &st));
-    sql_close(&first);
+    struct tables first = {0}, second = {0};
+    assert_true(tables_open(&first, path, &st));
+    assert_int_equal(number_of(&first, "PRAGMA auto_vacuum"), 2);
+    assert_int_equal(number_of(&first, "PRAGMA page_size"), 8192);
+    assert_int_equal(number_of(&first, "PRAGMA synchronous"), 2); /* FULL */
+    assert_true(sql_run(first.file, "INSERT INTO collections (tenant, name) VALUES ('t', 'c')", &st));
+    tables_close(&first);
     syncs = 0;
-    first = sql_open(path, &plan, &st);
-    second = sql_open(path, &plan, &st);
-    assert_int_equal(number_of(first, "SELECT count(*) FROM words"), 1);
-    assert_int_equal(number_of(second, "SELECT count(*) FROM words"), 1);
-    sql_close(&first);
-    sql_close(&second);
+    assert_true(tables_open(&first, path, &st) && tables_open(&second, path, &st));
+    assert_int_equal(number_of(&first, "SELECT count(*) FROM collections"), 1);
+    assert_int_equal(number_of(&second, "SELECT count(*) FROM collections"), 1);
+    tables_close(&first);
+    tables_close(&second);
     assert_int_equal(syncs, 0);
     unlink(path);
     rmdir(folder);
