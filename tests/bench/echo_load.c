@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "load.h"
+
 struct call {
     grpc_channel *channel;
     void *method;
@@ -29,13 +31,6 @@ static long left, failures;
 static size_t payload_size = 64;
 static int64_t *latencies;
 static long done;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 static void begin(struct call *call)
 {
@@ -76,12 +71,6 @@ static void end(struct call *call)
     grpc_metadata_array_destroy(&call->trailing);
     grpc_slice_unref(call->text);
     grpc_call_unref(call->grpc);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static grpc_byte_buffer *make_request(void)

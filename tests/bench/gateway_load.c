@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 #define CALLS_A_CONNECTION 8
 #define ANSWER_MAX         (512 << 10)
 #define WINDOW             (1 << 20)
@@ -52,13 +54,6 @@ static size_t field_count;
 static struct call *free_calls;
 static int64_t *latencies, *firsts;
 static size_t done, room, failures;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 static void die(const char *what)
 {
@@ -337,12 +332,6 @@ static void run(int epoll, double rate, size_t calls, int64_t for_ns)
         for (int i = 0; i < count; i++)
             (over_grpc ? read_grpc : read_http)(events[i].data.ptr);
     }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static double at(int64_t *times, double part)

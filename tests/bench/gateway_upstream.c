@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 #define REQUEST_MAX (256 << 10)
 #define ANSWER_MAX  (256 << 10)
 #define EVENTS_MAX  256
@@ -44,13 +46,6 @@ static struct {
     unsigned long requests, answers, refused, errors, pieces, left;
     size_t peak;
 } seen;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 

@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../bench/load.h"
+
 #define RECEIVE (256 << 10)
 #define WINDOW  (1 << 20)
 #define MS      INT64_C(1000000)
@@ -55,13 +57,6 @@ struct call {
 static unsigned long unsent, begun, ended;
 static struct call *free_calls;
 static struct connection *dirty;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
@@ -358,12 +353,6 @@ static void run(int epoll)
         for (int i = 0; i < count; i++)
             readable(events[i].data.ptr);
     }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static double at(const struct kind *kind, double part)
