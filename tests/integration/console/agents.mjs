@@ -51,6 +51,10 @@ export function makeAgents(address) {
     nodes: { work_on_all: { kind: 'each', of: 'items', as: 'item', graph: 'work', into: 'results', on: { done: 'end' } } },
     graphs: { work: { state: { item: { type: 'string' }, copy: { type: 'string' } }, input: ['item'], output: ['item'], start: 'copy_item', nodes: { copy_item: { kind: 'set', copy: { copy: 'item' }, on: { done: 'end' } } } } },
   })
+  agent('pair', {
+    description: 'Two nodes side by side, of which one fails.', state: { left: { type: 'string' }, right: { type: 'string' } }, start: ['left_side', 'right_side'],
+    nodes: { left_side: { kind: 'remote', address, on: { done: 'end' } }, right_side: { kind: 'remote', address, on: { done: 'end' } } },
+  })
   agent('slow', {
     description: 'Two steps that take their time.',
     state: { text: { type: 'string' }, first: { type: 'string' }, second: { type: 'string' } }, input: ['text'], start: 'first_step',

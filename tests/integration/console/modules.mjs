@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { check, CONSOLE, ESBUILD, expect, finish, run } from './checks.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'))
-writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/run_list', 'base/router_match', 'parts/layout', 'parts/answer', 'parts/scene']
+writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/run_list', 'base/dropped', 'base/router_match', 'parts/layout', 'parts/answer', 'parts/scene']
   .map(name => `export * from ${JSON.stringify(join(CONSOLE, 'src', name + '.js'))}`).join('\n'))
 run(ESBUILD, join(folder, 'entry.js'), '--bundle', '--format=esm', '--external:./vendor.js', '--outfile=' + join(folder, 'all.mjs'), '--log-level=error')
 copyFileSync(join(CONSOLE, 'vendor/vendor.js'), join(folder, 'vendor.js'))
 writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-const { blockParser, RunModel, changesOf, lanesOf, withTop, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst } = await import(join(folder, 'all.mjs'))
+const { blockParser, RunModel, changesOf, lanesOf, withTop, droppedFiles, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst } = await import(join(folder, 'all.mjs'))
 globalThis.document ??= { visibilityState: 'hidden' }
 
 await check('events are read alike, wherever the stream is cut', async () => {
@@ -35,6 +35,16 @@ await check('the newest page of runs replaces the top of the list, and leaves no
   const told = (runs, page, more) => { const top = withTop(ids(...runs), ids(...page), more); return top.runs.map(run => run.runId).join('') + (top.anew ? ' anew' : '') }
   for (const [runs, page, more, wanted] of [['', 'cb', true, 'cb anew'], ['cba', 'dc', true, 'dcba'], ['dba', 'cb', true, 'cba'], ['ba', 'fe', true, 'fe anew'], ['dcb', 'da', true, 'da anew'], ['dcba', 'ca', false, 'ca anew'], ['dcba', '', false, ' anew']])
     expect(told([...runs], [...page], more) === wanted, `${runs} and ${page}: ${told([...runs], [...page], more)}`)
+})
+
+await check('a dropped folder is read with all that is in it, in parts, without hidden files', async () => {
+  const file = path => ({ isFile: true, name: path.split('/').pop(), fullPath: path, file: read => read({ size: 1 }) })
+  const directory = (path, list) => ({ name: path.split('/').pop(), fullPath: path, createReader() {
+    const rest = [...list]
+    return { readEntries: read => read(rest.splice(0, 2)) }
+  } })
+  const files = await droppedFiles([directory('/a', [file('/a/1.md'), file('/a/.git'), directory('/a/b', [file('/a/b/2.md')]), file('/a/3.md')]), file('/4.md')])
+  expect(files.map(one => one.path).join() === 'a/1.md,a/b/2.md,a/3.md,4.md', files)
 })
 
 await check('paths are matched by segments, and broken escapes match nothing', async () => {

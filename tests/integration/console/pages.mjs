@@ -160,10 +160,34 @@ await check('a run that fails names the node and the reason, and goes on from th
   ;(await node.next()).fail('the disk is full ' + EVIL)
   await page.waitForSelector('.note.bad:has-text("the disk is full")', WAIT)
   await page.waitForSelector('[data-node=first_step][data-state=failed]')
+  await page.waitForSelector('.resume-note:has-text("first_step")')
   await page.click('button:has-text("Resume")')
   ;(await node.next()).answer({ first: 'one' })
   ;(await node.next()).answer({ second: 'two' })
   await state('Succeeded')
+})
+
+await check('before a run is resumed the page says which nodes run again, and whose results are kept', async () => {
+  const run = await suite.run('pair', {}, 'Two sides')
+  const calls = [await node.next(), await node.next()].sort((a, b) => a.request.function.localeCompare(b.request.function))
+  calls[0].answer({ left: '1' })
+  await new Promise(later => setTimeout(later, 500))
+  calls[1].fail('the right side is down')
+  await page.goto('/runs/' + run.runId)
+  await state('Failed')
+  await page.waitForSelector('.resume-note:has-text("right_side"):not(:has-text("left_side"))')
+  await page.waitForSelector('.note:has-text("Kept as they are"):has-text("left_side")')
+})
+
+await check('the time line says who waited for whom, also within nodes that hold a graph', async () => {
+  await page.goto('/runs/' + asked.split('/').pop() + '?tab=timeline')
+  await page.click('.span:has-text("create_answer")')
+  await page.waitForSelector('.span-detail:has-text("waited for")')
+  expect(await page.locator('.span.waited').count() > 2, 'the chain is not marked')
+  await page.click('.span:has-text("execute_subtasks") >> nth=0')
+  await page.waitForSelector('.span-detail:has-text("ended with execute_subtasks")')
+  await tab('Who waited for whom')
+  await page.waitForSelector('.span:has-text("create_plan")')
 })
 
 await check('questions of a run are answered with a form and with a button', async () => {
@@ -214,6 +238,12 @@ await check('time travel: a fork with another answer says what runs again, and b
   await page.waitForSelector('.checkpoint:has-text("hold_back")')
   expect(await page.locator('.checkpoint:has-text("roll_out")').count() === 1, 'the old branch is gone')
   await picture(page, 'branches')
+  await page.click('button:has-text("Compare the branches")')
+  await page.waitForSelector('.branches .card:has-text("The other run"):has-text("roll_out")')
+  await page.waitForSelector('.branches .card:has-text("This run"):has-text("hold_back")')
+  await page.waitForSelector('.change[data-field=approved] .was:has-text("true")')
+  await picture(page, 'compare')
+  await page.goto(`/runs/${released}`)
   expect((await suite.runOf(released)).state === 'RUN_STATE_SUCCEEDED', 'the old run is another one')
 })
 

@@ -143,6 +143,28 @@ export class RunModel {
     if (state !== 'done') for (const channel of this.texts.keys()) if (channel.startsWith(where + '|')) this.texts.delete(channel)
   }
 
+  // The span within a node that holds a graph or branches, which ended last: the node waited for it.
+  within(span) {
+    const holder = (span.path ? span.path + '/' : '') + span.node
+    let found = null
+    for (const one of this.spans)
+      if (one.path.startsWith(holder) && one.path.slice(holder.length).replace(/^\[\d+\]/, '') === '' && one.end && one.start >= span.start && (!span.end || one.end <= span.end + 1) &&
+        (!found || one.end >= found.end)) found = one
+    return found
+  }
+
+  // The spans that took the time until this one ended, in the order of time: whom it waited for, and whom these did.
+  waits(span, most = 300) {
+    const found = new Set(), queue = [span]
+    while (queue.length && found.size < most) {
+      const one = queue.pop()
+      if (!one || found.has(one)) continue
+      found.add(one)
+      queue.push(this.before(one), this.within(one))
+    }
+    return [...found].sort((a, b) => a.start - b.start || a.id - b.id)
+  }
+
   // The last one that a span waited for: of its graph, in the step before.
   before(span) {
     let found = null

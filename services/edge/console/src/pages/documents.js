@@ -1,5 +1,6 @@
 // Documents: collections, files and folders to bring in with their progress, and a search.
 import { get, post } from '../base/api.js'
+import { chosenFiles, droppedFiles } from '../base/dropped.js'
 import { bytes, count } from '../base/format.js'
 import { html, useRef, useState } from '../base/html.js'
 import { readStream } from '../base/sse.js'
@@ -21,13 +22,13 @@ function base64(buffer) {
 
 async function* batchesOf(files) {
   let documents = [], size = 0
-  for (const file of files) {
+  for (const { file, path } of files) {
     if (size + file.size > BATCH_MAX || documents.length >= BATCH_FILES) {
       if (documents.length) yield documents
       documents = []
       size = 0
     }
-    documents.push({ path: file.webkitRelativePath || file.name, content: base64(await file.arrayBuffer()) })
+    documents.push({ path, content: base64(await file.arrayBuffer()) })
     size += file.size
   }
   if (documents.length) yield documents
@@ -37,44 +38,62 @@ function Upload({ collections, onDone }) {
   const [name, setName] = useState(collections[0]?.name ?? 'documents'), [progress, setProgress] = useState(null), [skipped, setSkipped] = useState([]), [error, setError] = useState(null), [over, setOver] = useState(false)
   const stop = useRef(null), files = useRef(null), folder = useRef(null)
   const bring = async list => {
-    const all = [...list].filter(file => !(file.webkitRelativePath || file.name).split('/').some(part => part.startsWith('.')))
+    const all = list.filter(({ path }) => !path.split('/').some(part => part.startsWith('.')))
     if (!all.length) return
-    const fit = all.filter(file => file.size && file.size <= FILE_MAX)
+    const fit = all.filter(({ file }) => file.size && file.size <= FILE_MAX)
     const own = new AbortController()
     stop.current = own
     setError(null)
-    setSkipped(all.filter(file => !fit.includes(file)).map(file => ({ kind: 'DEGRADATION_KIND_SKIPPED', part: file.webkitRelativePath || file.name, reason: t(file.size ? 'upload.too_large' : 'upload.empty', { size: bytes(FILE_MAX) }) })))
+    setSkipped(all.filter(one => !fit.includes(one)).map(({ file, path }) => ({ kind: 'DEGRADATION_KIND_SKIPPED', part: path, reason: t(file.size ? 'upload.too_large' : 'upload.empty', { size: bytes(FILE_MAX) }) })))
     let done = 0, paragraphs = 0, unchanged = 0
     setProgress({ total: fit.length, done, paragraphs, unchanged, busy: true })
-    for await (const documents of batchesOf(fit)) {
-      if (own.signal.aborted) break
-      let last = {}
-      const outcome = await withSlot(() => readStream(() => ({ path: '/v1/documents:index', method: 'POST', body: { collection: name, documents: { documents } } }), {
-        signal: own.signal,
-        onEvent: ({ event, data }) => {
-          if (event !== 'message') return
-          last = data
-          if (data.skipped?.length) setSkipped(before => [...before, ...data.skipped])
-          setProgress({ total: fit.length, done: done + Number(data.filesDone ?? 0), paragraphs: paragraphs + Number(data.paragraphs ?? 0), unchanged: unchanged + Number(data.filesUnchanged ?? 0), file: data.file, busy: true })
-        },
-      }))
-      if (outcome.error) {
-        setError(outcome.error)
-        break
+    try {
+      for await (const documents of batchesOf(fit)) {
+        if (own.signal.aborted) break
+        let last = {}
+        const outcome = await withSlot(() => readStream(() => ({ path: '/v1/documents:index', method: 'POST', body: { collection: name, documents: { documents } } }), {
+          signal: own.signal,
+          onEvent: ({ event, data }) => {
+            if (event !== 'message') return
+            last = data
+            if (data.skipped?.length) setSkipped(before => [...before, ...data.skipped])
+            setProgress({ total: fit.length, done: done + Number(data.filesDone ?? 0), paragraphs: paragraphs + Number(data.paragraphs ?? 0), unchanged: unchanged + Number(data.filesUnchanged ?? 0), file: data.file, busy: true })
+          },
+        }))
+        if (outcome.error) {
+          setError(outcome.error)
+          break
+        }
+        done += documents.length
+        paragraphs += Number(last.paragraphs ?? 0)
+        unchanged += Number(last.filesUnchanged ?? 0)
       }
-      done += documents.length
-      paragraphs += Number(last.paragraphs ?? 0)
-      unchanged += Number(last.filesUnchanged ?? 0)
+    } catch (why) { // a file that changed, or that the browser may not read
+      setError({ status: 'UNKNOWN', message: String(why.message ?? why) })
     }
     setProgress(before => ({ ...before, done, paragraphs, unchanged, busy: false }))
     onDone()
   }
+  const choose = event => {
+    const list = chosenFiles(event.currentTarget.files)
+    event.currentTarget.value = '' // the same files can be chosen again
+    bring(list)
+  }
+  const drop = async transfer => {
+    const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean)
+    const files = chosenFiles(transfer.files)
+    try {
+      await bring(entries.length ? await droppedFiles(entries) : files)
+    } catch (why) {
+      setError({ status: 'UNKNOWN', message: String(why.message ?? why) })
+    }
+  }
   return html`<${Card} title=${t('upload.title')}><${Field} id="collection" label=${t('upload.collection')}><input id="collection" list="collection-names" value=${name} pattern="[a-z0-9_\\-]+" maxlength="64" spellcheck="false" onInput=${event => setName(event.currentTarget.value.toLowerCase().replace(/[^a-z0-9_-]/g, '-'))} />
       <datalist id="collection-names">${collections.map(one => html`<option value=${one.name}></option>`)}</datalist><//>
-    <div class=${'drop' + (over ? ' over' : '')} onDragOver=${event => { event.preventDefault(); setOver(true) }} onDragLeave=${() => setOver(false)} onDrop=${event => { event.preventDefault(); setOver(false); bring(event.dataTransfer.files) }}>
+    <div class=${'drop' + (over ? ' over' : '')} onDragOver=${event => { event.preventDefault(); setOver(true) }} onDragLeave=${() => setOver(false)} onDrop=${event => { event.preventDefault(); setOver(false); drop(event.dataTransfer) }}>
       <${Icon} name="documents" size="26" /><p>${t('upload.drop')}</p>
       <div class="actions"><${Button} icon="file" disabled=${!name || progress?.busy} onClick=${() => files.current.click()}>${t('upload.files')}<//><${Button} icon="documents" disabled=${!name || progress?.busy} onClick=${() => folder.current.click()}>${t('upload.folder')}<//></div>
-      <input type="file" multiple hidden ref=${files} aria-label=${t('upload.files')} onChange=${event => bring(event.currentTarget.files)} /><input type="file" webkitdirectory hidden ref=${folder} aria-label=${t('upload.folder')} onChange=${event => bring(event.currentTarget.files)} /></div>
+      <input type="file" multiple hidden ref=${files} aria-label=${t('upload.files')} onChange=${choose} /><input type="file" webkitdirectory hidden ref=${folder} aria-label=${t('upload.folder')} onChange=${choose} /></div>
     ${progress && html`<div class="upload" role="status"><progress max=${progress.total || 1} value=${progress.done} aria-label=${t('upload.title')}></progress>
       <p>${t(progress.busy ? 'upload.busy' : 'upload.done', { done: count(progress.done), total: count(progress.total), paragraphs: count(progress.paragraphs) })} ${progress.unchanged > 0 && t('upload.unchanged', { n: progress.unchanged, count: count(progress.unchanged) })} <span class="faint" dir="auto">${progress.busy ? progress.file : ''}</span></p>
       ${progress.busy && html`<${Button} kind="small" onClick=${() => stop.current.abort()}>${t('cancel')}<//>`}</div>`}

@@ -13,6 +13,7 @@ import { JsonView } from '../parts/json_view.js'
 import { documentsOf } from '../parts/scene.js'
 import { Timeline } from '../parts/timeline.js'
 import { Interrupts } from './run_interrupts.js'
+import { ResumeNote } from './run_resume.js'
 import { RunLog } from './run_log.js'
 import { States } from './run_states.js'
 
@@ -146,7 +147,9 @@ export function Run({ runId }) {
       [t('calls'), count(usage.modelCalls ?? 0)], [t('cost'), Number(usage.costMicros) || !Number(usage.unpricedCalls) ? cost(usage.costMicros) : t('cost.unknown')], [t('thread'), html`<a href=${'/runs?thread=' + encodeURIComponent(run.threadId)}>${run.threadId}</a>`]]} /></div>
     ${run.stopText && bare(run.state) !== 'WAITING' && !(bare(run.state) === 'SUCCEEDED' && run.stopReason === 'STOP_REASON_COMPLETED') && html`<${Note} kind=${bare(run.state) === 'FAILED' ? 'bad' : 'warn'} icon="warn"><strong>${word('stop_reason', run.stopReason)}</strong>
       <p dir="auto">${run.stopText}</p>${run.failures?.length > 1 && html`<ul>${run.failures.slice(0, 20).map(one => html`<li dir="auto"><code>${one.path ? one.path + '/' : ''}${one.node}</code> ${one.message}</li>`)}</ul>`}<//>`}
+    ${resumable(run) && html`<${ResumeNote} run=${run} />`}
     <${Degradations} list=${run.degradations} />
+    ${run.labels?.forked_from && html`<${Note} icon="fork">${t('fork.of')} <a href=${'/runs/' + seg(run.labels.forked_from)}><code>${run.labels.forked_from}</code></a> · <a href=${`/runs/${seg(runId)}?tab=state&compare=${seg(run.labels.forked_from)}`}>${t('branches.compare')}</a><//>`}
     ${model.gap && html`<${Note} icon="warn">${t('run.gap')}<//>`}
     ${bare(run.state) === 'WAITING' && html`<${Interrupts} run=${run} onAnswered=${() => touch(runId)} />`}
     <${Tabs} label=${t('run.views')} value=${tab} onChange=${id => setFields({ tab: id === 'graph' ? '' : id })} tabs=${[{ id: 'graph', label: t('graph') }, { id: 'timeline', label: t('timeline') }, { id: 'state', label: t('run.states') },
@@ -159,7 +162,7 @@ export function Run({ runId }) {
     ${tab === 'state' && html`<${States} run=${run} model=${model} documents=${documents} before=${fields.get('before')} />`}
     ${tab === 'events' && html`<${Card}><${RunLog} model=${model} /><//>`}
     ${tab === 'output' && html`<${Card} title=${t('run.output')}>${run.outputJson ? html`<${JsonView} value=${parseJson(run.outputJson)} name=${'output-' + runId} />` : html`<p class="faint">${t(run.outputOmitted ? 'run.output_omitted' : 'run.no_output')}</p>`}
-      <${Facts} rows=${[[t('run.id'), run.runId], [t('run.version'), run.graphVersion.slice(0, 16)], [t('run.request'), run.requestId], [t('run.owner'), run.owner], [t('run.accepted'), time(run.createdMs)], ...Object.entries(run.labels ?? {})]} /><//>`}
+      <${Facts} rows=${[[t('run.id'), run.runId], [t('run.version'), run.graphVersion.slice(0, 16)], [t('run.request'), run.requestId], [t('run.owner'), run.owner], [t('run.accepted'), time(run.createdMs)], ...(run.resumptions ?? []).map(one => [t('run.resumed'), [time(one.timeMs), one.timedOut ? t('run.timed_out') : one.client, one.node].filter(Boolean).join(' · ')]), ...Object.entries(run.labels ?? {})]} /><//>`}
     </div>
     ${deleting && html`<${Dialog} title=${t('run.delete')} onClose=${() => setDeleting(false)}><p dir="auto">${t('run.delete_help', { thread: run.threadId })}</p>
       <div class="actions end"><${Button} kind="danger" icon="trash" onClick=${async () => {

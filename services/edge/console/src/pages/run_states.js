@@ -8,6 +8,7 @@ import { t, word } from '../base/words.js'
 import { Button, Card, ErrorNote, Loading, useLoad } from '../parts/basics.js'
 import { JsonView } from '../parts/json_view.js'
 import { VirtualList } from '../parts/virtual.js'
+import { Branches } from './run_branches.js'
 import { ForkDialog } from './run_fork.js'
 
 const ROW = 56, LANE = 14
@@ -22,13 +23,13 @@ function Lanes({ lanes, chosen }) {
     <circle class=${'l' + lanes.lane % 4 + (chosen ? ' chosen' : '')} cx=${x(lanes.lane)} cy=${ROW / 2} r=${chosen ? 6 : 4.5} /></svg>`
 }
 
-const whatMade = one => (one.cause === 'CHECKPOINT_CAUSE_STEP' ? one.nodes.join(', ') || t('checkpoint.step', { n: one.step }) : word('checkpoint_cause', one.cause))
+export const whatMade = one => (one.cause === 'CHECKPOINT_CAUSE_STEP' ? one.nodes.join(', ') || t('checkpoint.step', { n: one.step }) : word('checkpoint_cause', one.cause))
 
-function Change({ change }) {
+export function Change({ change, labels = ['change.before', 'change.after'] }) {
   return html`<div class="change" data-field=${change.name}><h4>${change.name} <span class="faint">${t('change.' + change.kind, { n: change.added?.length ?? 0 })}</span></h4>
     ${change.kind === 'grown' ? html`<div class="diff is"><${JsonView} value=${change.added} name=${change.name} tools=${false} /></div>`
-      : html`<div class="diff-pair">${change.kind !== 'new' && html`<div class="diff was"><span class="diff-label">${t('change.before')}</span><${JsonView} value=${change.was} tools=${false} /></div>`}
-        ${change.kind !== 'gone' && html`<div class="diff is"><span class="diff-label">${t('change.after')}</span><${JsonView} value=${change.is} tools=${false} /></div>`}</div>`}</div>`
+      : html`<div class="diff-pair">${change.kind !== 'new' && html`<div class="diff was"><span class="diff-label">${t(labels[0])}</span><${JsonView} value=${change.was} tools=${false} /></div>`}
+        ${change.kind !== 'gone' && html`<div class="diff is"><span class="diff-label">${t(labels[1])}</span><${JsonView} value=${change.is} tools=${false} /></div>`}</div>`}</div>`
 }
 
 function Detail({ run, one, parent, base, onBase, all, onFork }) {
@@ -83,13 +84,14 @@ export function States({ run, model, documents, before }) {
     }
   }, [before, first])
   const runs = [...new Set(all.map(one => one.runId).filter(Boolean))]
+  if (fields.get('compare')) return html`<${Branches} run=${run} otherId=${fields.get('compare')} />`
   if (!value) return error ? html`<${ErrorNote} error=${error} onAgain=${again} />` : html`<${Loading} />`
   return html`<div class="columns states"><div class="side wide"><${Card} title=${t('run.checkpoints')} level=${3} kind="flush" actions=${runs.length > 1 || mine ? html`<label class="choice"><input type="checkbox" checked=${mine} onChange=${() => setMine(!mine)} /> ${t('run.only_own')}</label>` : ''}>
       <${VirtualList} items=${all} height=${ROW} max=${600} keyOf=${one => one.checkpointId} label=${t('run.checkpoints')} onEnd=${() => value.more && setPages(pages + 1)} row=${(one, i) => html`
         <button type="button" class=${'checkpoint' + (one === chosen ? ' chosen' : '') + (one.runId === run.runId ? '' : ' other')} aria-pressed=${one === chosen ? 'true' : 'false'} data-checkpoint=${one.checkpointId} onClick=${() => { setBase(''); setFields({ checkpoint: one.checkpointId }) }}>
           <${Lanes} lanes=${lanes[i]} chosen=${one === chosen} /><span class="checkpoint-text"><span class="checkpoint-name">${whatMade(one)}</span>
           <span class="faint">${clock(one.createdMs)} · ${one.runId === run.runId ? t('run.this') : one.runId ? one.runId.slice(0, 8) : t('run.by_hand')}${one.changedFields.length ? ' · ' + t('checkpoint.fields', { n: one.changedFields.length }) : ''}</span></span></button>`} /><//>
-      ${runs.length > 1 && html`<${Card} title=${t('run.branches')} level=${3}><ul class="rows">${runs.map(id => html`<li key=${id}><a href=${`/runs/${seg(id)}?tab=state`}><span class="row-main"><code>${id}</code></span>${id === run.runId ? html`<span class="tag quiet">${t('run.this')}</span>` : ''}</a></li>`)}</ul><//>`}
+      ${runs.length > 1 && html`<${Card} title=${t('run.branches')} level=${3}><ul class="rows">${runs.map(id => html`<li key=${id}><a href=${`/runs/${seg(id)}?tab=state`}><span class="row-main"><code>${id}</code></span>${id === run.runId ? html`<span class="tag quiet">${t('run.this')}</span>` : ''}</a>${id === run.runId ? '' : html`<${Button} kind="small" onClick=${() => setFields({ compare: id })}>${t('branches.compare')}<//>`}</li>`)}</ul><//>`}
     </div>
     <div>${chosen ? html`<${Detail} run=${run} one=${chosen} base=${base} onBase=${setBase} all=${all} onFork=${setFork} />` : html`<p class="faint">${t('state.none')}</p>`}</div>
     ${fork && html`<${ForkDialog} run=${run} checkpoint=${fork} documents=${documents} onClose=${() => setFork(null)} />`}</div>`

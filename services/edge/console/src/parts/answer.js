@@ -48,6 +48,9 @@ export function Sources({ sources, chosen, id, title }) {
         <figcaption>${[quote.headings.join(' › '), quote.place].filter(Boolean).join(' · ')}</figcaption></figure>`)}</details></li>`)}</ol></aside>`
 }
 
+// Code in backticks, as models and documents write it.
+const coded = text => text.split(/`([^`\n]+)`/).map((part, i) => (i % 2 ? html`<code key=${i}>${part}</code>` : part))
+
 export function CitedText({ text, citations }) {
   const [chosen, setChosen] = useState(0)
   const id = useId(), box = useRef(null)
@@ -62,8 +65,8 @@ export function CitedText({ text, citations }) {
   return html`<div class=${'cited' + (sources.length ? '' : ' alone')} ref=${box}>
     <div class="answer-text" dir="auto">${pieces.map((piece, i) => (piece.number
       ? html`<button type="button" key=${i} class=${'sentence' + (piece.number === chosen ? ' chosen' : '')} aria-expanded=${piece.number === chosen ? 'true' : 'false'}
-          onClick=${() => choose(piece.number)}>${piece.text}<sup>${numbers(piece.number).join(' ')}</sup></button>`
-      : html`<span key=${i}>${piece.text}</span>`))}</div>
+          onClick=${() => choose(piece.number)}>${coded(piece.text)}<sup>${numbers(piece.number).join(' ')}</sup></button>`
+      : html`<span key=${i}>${coded(piece.text)}</span>`))}</div>
     ${sources.length > 0 && html`<${Sources} sources=${sources} chosen=${chosen} id=${id} />`}
   </div>`
 }

@@ -89,6 +89,10 @@ export function Graph({ documents, model, chosen, onChoose, marked, label }) {
     watch.observe(box.current)
     return () => watch.disconnect()
   }, [])
+  useLayoutEffect(() => { // a graph wider than its box is seen from its start
+    const { scrollWidth, clientWidth } = box.current
+    if (scrollWidth > clientWidth && scene.start) box.current.scrollLeft = (scene.start.x + MARGIN) / (scene.width + 2 * MARGIN) * scrollWidth - clientWidth / 2
+  }, [scene, room])
   const width = scene.width + 2 * MARGIN, height = scene.height + 2 * MARGIN
   const fit = Math.min(1, Math.max(0.55, (room - 4) / width))
   const scale = zoom || fit
@@ -122,8 +126,10 @@ export function GraphTable({ model, documents, chosen, onChoose }) {
       }
     }
     walk(documents.root, '', 0)
+    const known = new Set(all.map(one => one.key))
+    for (const key of model?.stats.keys() ?? []) if (!known.has(key)) all.push({ key, id: key, depth: 0, kind: '' })
     return all.slice(0, 1000)
-  }, [documents])
+  }, [documents, model?.stats.size])
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${t('graph.table')}><table><thead><tr><th scope="col">${t('node')}</th><th scope="col">${t('kind')}</th>
     <th scope="col">${t('state')}</th><th scope="col" class="number">${t('duration')}</th></tr></thead>
     <tbody>${keys.map(({ key, id, depth, kind }) => {

@@ -48,16 +48,22 @@ export function Timeline({ model, chosen, onChoose, now }) {
     if (filter === 'failed') return spans.filter(span => ['failed', 'retried', 'lost'].includes(span.state))
     if (filter === 'running') return spans.filter(span => span.state === 'running')
     if (filter === 'slow') return [...spans].sort((a, b) => ((b.end || now) - b.start) - ((a.end || now) - a.start)).slice(0, 200)
+    if (filter === 'waits') {
+      const last = spans.filter(span => !span.path).reduce((late, span) => (!late || (span.end || now) >= (late.end || now) ? span : late), null)
+      return last ? model.waits(last) : []
+    }
     if (filter === 'chosen') return spans.filter(span => (span.path.replace(/\[\d+\]/g, '') ? span.path.replace(/\[\d+\]/g, '') + '/' : '') + span.node === chosen)
     return spans
   }, [filter, spans.length, model.version.value, chosen])
   const scale = useMemo(() => timeScale(spans.length > 3000 ? spans.filter((_, i) => i % Math.ceil(spans.length / 3000) === 0) : spans, now), [spans.length, model.version.value, now])
   const [picked, setPicked] = useState(null)
-  const waited = picked ? model.before(picked) : null
+  const waited = picked ? model.before(picked) : null, inner = picked ? model.within(picked) : null
+  const chain = useMemo(() => new Set(picked ? model.waits(picked) : []), [picked, model.version.value])
+  const nameOf = span => (span.path ? span.path + '/' : '') + span.node
   const failures = spans.filter(span => ['failed', 'retried', 'lost'].includes(span.state)).length
   const row = span => {
     const from = scale.place(span.start), to = scale.place(span.end || now)
-    return html`<button type="button" class=${`span ${span.state}${picked === span ? ' picked' : ''}${waited === span ? ' waited' : ''}`} onClick=${() => {
+    return html`<button type="button" class=${`span ${span.state}${picked === span ? ' picked' : chain.has(span) ? ' waited' : ''}`} onClick=${() => {
       setPicked(span)
       onChoose?.((span.path ? span.path.replace(/\[\d+\]/g, '') + '/' : '') + span.node)
     }}>
@@ -67,13 +73,14 @@ export function Timeline({ model, chosen, onChoose, now }) {
   }
   return html`<div class="timeline">
     <${Tabs} label=${t('filter')} value=${filter} onChange=${setFilter} tabs=${[{ id: 'all', label: t('spans.all') }, { id: 'failed', label: t('spans.failed'), count: failures },
-      { id: 'running', label: t('spans.running') }, { id: 'slow', label: t('spans.slow') }, ...(chosen ? [{ id: 'chosen', label: t('spans.chosen') }] : [])]} />
+      { id: 'running', label: t('spans.running') }, { id: 'slow', label: t('spans.slow') }, { id: 'waits', label: t('spans.waits') }, ...(chosen ? [{ id: 'chosen', label: t('spans.chosen') }] : [])]} />
     ${scale.idle.length > 0 && html`<p class="faint">${t('timeline.idle', { n: scale.idle.length, time: duration(scale.idle.reduce((sum, [a, b]) => sum + b - a, 0)) })}</p>`}
     ${list.length ? html`<${VirtualList} items=${list} height=${ROW} max=${480} row=${row} keyOf=${span => span.id} label=${t('timeline')} />` : html`<p class="faint">${t('spans.none')}</p>`}
     ${picked && html`<div class="span-detail" dir="auto"><strong>${picked.path ? picked.path + '/' : ''}${picked.node}</strong>
       <span>${t('span.when', { from: clock(picked.start), time: duration((picked.end || now) - picked.start) })}</span>
       ${picked.outcome && html`<span>${t('span.outcome')} <code>${picked.outcome}</code></span>`}
-      ${waited && html`<span>${t('span.waited', { node: (waited.path ? waited.path + '/' : '') + waited.node, time: duration(waited.end - waited.start) })}</span>`}
+      ${waited && html`<span>${t('span.waited', { node: nameOf(waited), time: duration(waited.end - waited.start) })}</span>`}
+      ${inner && html`<span>${t('span.within', { node: nameOf(inner), time: duration(inner.end - inner.start) })}</span>`}
       ${picked.usage && Number(picked.usage.modelCalls) > 0 && html`<span>${t('span.tokens', { in: count(picked.usage.inputTokens), out: count(picked.usage.outputTokens) })}</span>`}
       ${picked.text && html`<p class="error">${picked.text}</p>`}</div>`}
   </div>`
