@@ -75,8 +75,8 @@ static void field_check(const struct message *message, const Field *field, const
         refuse(message->name, field->name, "has bounds of texts, but no text");
     if ((bounds->form && !text) || (bounds->not_blank && !text && !map))
         refuse(message->name, field->name, "has a form, but is no text");
-    if (bounds->items && !repeated)
-        refuse(message->name, field->name, "has a number of items, but is no list");
+    if ((bounds->items && !repeated) || (repeated && bounds->required && !bounds->items))
+        refuse(message->name, field->name, "has a number of items, but is no list; or is a required list without one");
     if ((bounds->maybe_min_case || bounds->maybe_max_case || bounds->or_zero) && !number)
         refuse(message->name, field->name, "has bounds of numbers, but is no int32, int64 or double");
     if (fabs(bounds->min) > EXACT_MAX || fabs(bounds->max) > EXACT_MAX)

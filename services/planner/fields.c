@@ -16,10 +16,8 @@
 #define LABEL_MAX  ((size_t)512)
 #define TEXT_MAX   ((size_t)4096)
 #define FACT_MAX   ((size_t)2048)
-#define KNOWN_MAX  ((size_t)65536)
 #define SHOWN_MAX  ((size_t)512) /* bytes of one text of a field that a model is shown */
 #define FACT_SHOWN ((size_t)200) /* ... and of a fact */
-#define KNOWN      "fields.known_json"
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
@@ -62,16 +60,6 @@ static bool fields_check_fact(const Renga__V1__SessionForm *form, size_t i, stru
            text_fits(st, path_of("fields.form.facts", i, "questioning_hints"), fact->questioning_hints, TEXT_MAX);
 }
 
-static bool check_known(const char *json, struct status *st)
-{
-    struct status why = {0};
-    if (!json[0] || !text_fits(st, KNOWN, json, KNOWN_MAX))
-        return !json[0];
-    if (!json_check(json, strlen(json), NULL, &why))
-        return fail_field(st, KNOWN, "is not JSON: %s", why.text);
-    return json[strspn(json, " \t\r\n")] == '{' || fail_field(st, KNOWN, "must be a JSON object, {…}");
-}
-
 static bool fields_check(const Renga__V1__PlanRequest *request, struct status *st)
 {
     const Renga__V1__SessionForm *form = request->fields->form;
@@ -86,7 +74,7 @@ static bool fields_check(const Renga__V1__PlanRequest *request, struct status *s
     for (size_t i = 0; i < form->n_facts; i++)
         if (!fields_check_fact(form, i, st))
             return false;
-    return check_known(request->fields->known_json, st);
+    return true;
 }
 
 /* The labels decide the language, since people read them. */

@@ -22,16 +22,6 @@ struct improvement {
     Renga__V1__ImproveQueriesResponse response;
 };
 
-static bool improve_check_request(const Renga__V1__ImproveQueriesRequest *request, struct status *st)
-{
-    if (!request->n_base_queries)
-        return fail_field(st, "base_queries", "is empty; give at least one query");
-    return texts_fit(st, "base_queries", request->base_queries, request->n_base_queries, QUERIES_MAX, QUERY_MAX) &&
-           text_fits(st, "feedback", request->feedback, CHECK_FEEDBACK_MAX) &&
-           text_fits(st, "theme", request->theme, CHECK_QUESTION_MAX) && check_prompting(request->prompting, st) &&
-           check_origin_of(request->origin, st);
-}
-
 static void improve_describe(struct model_task *task, cJSON *values)
 {
     const Renga__V1__ImproveQueriesRequest *request = ((struct improvement *)task)->request;
@@ -198,7 +188,7 @@ void improve_begin(struct planner *planner, struct rpc_call *call, const Renga__
                    Renga__V1__ImproveQueriesResponse_Closure reply)
 {
     struct status st = {0};
-    if (!improve_check_request(request, &st)) {
+    if (!check_model_request(&request->base, request->prompting, &st)) {
         rpc_fail(call, &st);
         return;
     }

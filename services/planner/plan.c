@@ -18,8 +18,7 @@ static const struct plan_style *plan_style_of(const Renga__V1__PlanRequest *requ
 
 static bool plan_check(const struct plan_style *style, const Renga__V1__PlanRequest *request, struct status *st)
 {
-    return style->check(request, st) && text_fits(st, "feedback", request->feedback, CHECK_FEEDBACK_MAX) &&
-           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+    return check_model_request(&request->base, request->prompting, st) && (!style->check || style->check(request, st));
 }
 
 void plan_reply(struct model_task *task)

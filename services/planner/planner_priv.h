@@ -38,6 +38,7 @@ struct planning {
 struct plan_style {
     Renga__V1__PlanRequest__StyleCase style;
     struct model_task_kind kind; /* its reply is plan_reply */
+    /* The rules of several fields; may be NULL. */
     bool (*check)(const Renga__V1__PlanRequest *request, struct status *st);
     /* The text that decides the language of the plan. */
     const char *(*about)(const Renga__V1__PlanRequest *request);
@@ -64,8 +65,5 @@ void research_plan_fallback(struct model_task *task, const Renga__V1__ResearchSt
 
 /* The most distinctive part of a theme: a quotation, or a name; the theme itself if it has neither. */
 const char *research_theme_name(struct model_task *task, const char *theme);
-
-/* research.c: whether a research plan in a request is valid. `field` is the name of its field: "plan". */
-bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st);
 
 #endif

@@ -2,34 +2,18 @@
 #include "planner_priv.h"
 
 #include "base/text.h"
-#include "model_task/check.h"
 #include "model_task/texts.h"
 
 #include <string.h>
 
 #define QUERIES_MAX   3
 #define FINDINGS_MAX  32
-#define SUMMARY_MAX   ((size_t)16384) /* bytes */
 #define GAPS_MAX      16
 #define REASONING_MAX ((size_t)4096)
 
 static int queries_most(const Renga__V1__QueryStyle *style)
 {
     return style->max_queries ? style->max_queries : QUERIES_MAX;
-}
-
-static bool queries_check(const Renga__V1__PlanRequest *request, struct status *st)
-{
-    const Renga__V1__QueryStyle *style = request->queries;
-    if (!text_is_given(st, "queries.question", style->question, CHECK_QUESTION_MAX) ||
-        !number_fits(st, "queries.max_queries", style->max_queries, QUERIES_MAX) ||
-        !count_fits(st, "queries.findings", style->n_findings, FINDINGS_MAX))
-        return false;
-    for (size_t i = 0; i < style->n_findings; i++)
-        if (!text_is_given(st, path_of("queries.findings", i, "query"), style->findings[i]->query, QUERY_MAX) ||
-            !text_fits(st, path_of("queries.findings", i, "summary_md"), style->findings[i]->summary_md, SUMMARY_MAX))
-            return false;
-    return true;
 }
 
 static const char *queries_about(const Renga__V1__PlanRequest *request)
@@ -121,6 +105,5 @@ const struct plan_style query_style = {
             .fallback = queries_fallback,
             .reply = plan_reply,
         },
-    .check = queries_check,
     .about = queries_about,
 };

@@ -3,53 +3,18 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "model_task/check.h"
 #include "model_task/texts.h"
 
 #include <string.h>
 
-#define QUERIES_MAX     16
 #define QUERIES_DEFAULT 5
 #define POINTS_MAX      32
 #define PLAN_TEXT_MAX   ((size_t)16384) /* bytes */
 #define SUBJECT_MAX     ((size_t)240)   /* bytes of the theme in a text made by a rule */
-#define SOURCES_MAX     1000
-#define TITLE_MAX       ((size_t)512)
-#define SUMMARY_MAX     ((size_t)2000)
 
 static int research_most(const Renga__V1__ResearchStyle *style)
 {
     return style->max_queries ? style->max_queries : QUERIES_DEFAULT;
-}
-
-bool research_plan_fits(const Renga__V1__ResearchPlan *plan, const char *field, struct status *st)
-{
-    return text_fits(st, field_in(field, "theme"), plan->theme, CHECK_QUESTION_MAX) &&
-           texts_fit(st, field_in(field, "investigation_points"), plan->investigation_points,
-                     plan->n_investigation_points, POINTS_MAX, POINT_MAX) &&
-           texts_fit(st, field_in(field, "search_queries"), plan->search_queries, plan->n_search_queries, QUERIES_MAX,
-                     QUERY_MAX) &&
-           text_fits(st, field_in(field, "plan_text"), plan->plan_text, PLAN_TEXT_MAX);
-}
-
-static bool research_check_sources(const Renga__V1__ResearchStyle *style, struct status *st)
-{
-    if (!count_fits(st, "research.sources", style->n_sources, SOURCES_MAX))
-        return false;
-    for (size_t i = 0; i < style->n_sources; i++)
-        if (!text_fits(st, path_of("research.sources", i, "title"), style->sources[i]->title, TITLE_MAX) ||
-            !text_fits(st, path_of("research.sources", i, "summary"), style->sources[i]->summary, SUMMARY_MAX))
-            return false;
-    return true;
-}
-
-static bool research_check(const Renga__V1__PlanRequest *request, struct status *st)
-{
-    const Renga__V1__ResearchStyle *style = request->research;
-    return text_is_given(st, "research.theme", style->theme, CHECK_QUESTION_MAX) &&
-           number_fits(st, "research.max_queries", style->max_queries, QUERIES_MAX) &&
-           text_fits(st, "research.human_input", style->human_input, CHECK_QUESTION_MAX) &&
-           research_check_sources(style, st);
 }
 
 static const char *research_about(const Renga__V1__PlanRequest *request)
@@ -137,6 +102,5 @@ const struct plan_style research_style = {
             .fallback = fallback,
             .reply = plan_reply,
         },
-    .check = research_check,
     .about = research_about,
 };

@@ -11,9 +11,7 @@
 
 #include <string.h>
 
-#define ITERATIONS_MAX     100
 #define ITERATIONS_DEFAULT 5
-#define DATA_MAX           1000
 #define DATA_DEFAULT       5
 #define REASONING_MAX      ((size_t)4096) /* bytes */
 #define ACTION(name)       RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
@@ -47,28 +45,6 @@ static int32_t iterations_max(const Renga__V1__RouteRequest *request)
 static int32_t enough_data(const Renga__V1__RouteRequest *request)
 {
     return request->min_data_count ? request->min_data_count : DATA_DEFAULT;
-}
-
-static bool route_check_progress(const Renga__V1__ResearchProgress *progress, struct status *st)
-{
-    if (progress->data_count < 0)
-        return fail_field(st, "progress.data_count", "is %d; it counts sources", progress->data_count);
-    return share_fits(st, "progress.data_quality", progress->data_quality) &&
-           share_fits(st, "progress.coverage", progress->coverage);
-}
-
-static bool route_check_request(const Renga__V1__RouteRequest *request, struct status *st)
-{
-    if (!request->plan)
-        return fail_field(st, "plan", "is missing; give the plan of the research");
-    if (request->iteration < 0)
-        return fail_field(st, "iteration", "is %d; it counts steps", request->iteration);
-    return research_plan_fits(request->plan, "plan", st) && route_check_progress(progress_of(request), st) &&
-           text_fits(st, "feedback", request->feedback, CHECK_FEEDBACK_MAX) &&
-           number_fits(st, "max_iterations", request->max_iterations, ITERATIONS_MAX) &&
-           number_fits(st, "min_data_count", request->min_data_count, DATA_MAX) &&
-           text_fits(st, "human_input", request->human_input, CHECK_QUESTION_MAX) &&
-           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
 }
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
@@ -186,7 +162,7 @@ void route_begin(struct planner *planner, struct rpc_call *call, const Renga__V1
                  Renga__V1__RouteResponse_Closure reply)
 {
     struct status st = {0};
-    if (!route_check_request(request, &st)) {
+    if (!check_model_request(&request->base, request->prompting, &st)) {
         rpc_fail(call, &st);
         return;
     }

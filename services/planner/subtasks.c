@@ -1,26 +1,14 @@
 /* Plans subtasks for a question: the help desk. */
 #include "planner_priv.h"
 
-#include "model_task/check.h"
 #include "model_task/texts.h"
 
-#define SUBTASKS_MAX     32
 #define SUBTASKS_DEFAULT 8
 #define SUBTASK_MAX      ((size_t)4096) /* bytes */
-#define TOOLS_MAX        64
-#define TOOL_MAX         ((size_t)1024)
 
 static int subtasks_most(const Renga__V1__SubtaskStyle *style)
 {
     return style->max_subtasks ? style->max_subtasks : SUBTASKS_DEFAULT;
-}
-
-static bool subtasks_check(const Renga__V1__PlanRequest *request, struct status *st)
-{
-    const Renga__V1__SubtaskStyle *style = request->subtasks;
-    return text_is_given(st, "subtasks.question", style->question, CHECK_QUESTION_MAX) &&
-           number_fits(st, "subtasks.max_subtasks", style->max_subtasks, SUBTASKS_MAX) &&
-           texts_fit(st, "subtasks.tools", style->tools, style->n_tools, TOOLS_MAX, TOOL_MAX);
 }
 
 static const char *subtasks_about(const Renga__V1__PlanRequest *request)
@@ -82,6 +70,5 @@ const struct plan_style subtask_style = {
             .fallback = subtasks_fallback,
             .reply = plan_reply,
         },
-    .check = subtasks_check,
     .about = subtasks_about,
 };

@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-#define SUBTASKS_MAX  32
-#define SUBTASK_MAX   ((size_t)4096) /* bytes */
-#define RESULTS_MAX   128
-#define ANSWER_MAX    ((size_t)65536)
-#define CITATIONS_MAX 256
 #define EARLIER_MAX   16
 #define MISSING_SHOWN ((size_t)1024) /* bytes */
 
@@ -34,29 +29,15 @@ static const struct note RESULTS_CUT = {
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool reflect_check_lists(const Renga__V1__ReflectRequest *request, struct status *st)
+static bool reflect_check(const Renga__V1__ReflectRequest *request, struct status *st)
 {
-    if (request->plan &&
-        !texts_fit(st, "plan.subtasks", request->plan->subtasks, request->plan->n_subtasks, SUBTASKS_MAX, SUBTASK_MAX))
-        return false;
-    if (!count_fits(st, "tool_results", request->n_tool_results, RESULTS_MAX) ||
-        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX) ||
+    if (!check_model_request(&request->base, request->prompting, st) ||
         !count_fits(st, "earlier_advice", request->n_earlier_advice, EARLIER_MAX))
         return false;
     for (size_t i = 0; i < request->n_earlier_advice; i++)
         if (!text_fits(st, path_of("earlier_advice", i, ""), request->earlier_advice[i], ADVICE_MAX))
             return false;
     return true;
-}
-
-static bool reflect_check(const Renga__V1__ReflectRequest *request, struct status *st)
-{
-    if (request->challenge_count < 0)
-        return fail_field(st, "challenge_count", "is %d; tries are counted from 1", request->challenge_count);
-    return text_is_given(st, "question", request->question, CHECK_QUESTION_MAX) &&
-           text_is_given(st, "subtask", request->subtask, SUBTASK_MAX) &&
-           text_fits(st, "answer", request->answer, ANSWER_MAX) && reflect_check_lists(request, st) &&
-           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */

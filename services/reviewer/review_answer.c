@@ -105,7 +105,7 @@ static bool review_answer_check(const Renga__V1__ReviewAnswerRequest *request, s
         if (!text_fits(st, path_of("known_facts", i, ""), request->known_facts[i], TEXT_MAX))
             return false;
     return text_is_given(st, "conversation_summary", request->conversation_summary, TALK_MAX) &&
-           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+           check_model_request(&request->base, request->prompting, st);
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */

@@ -9,18 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DRAFT_MAX       ((size_t)1048576) /* bytes */
 #define DRAFT_SHOWN_MAX ((size_t)512 << 10)
-#define SOURCES_MAX     1000
-#define CITATIONS_MAX   2000
-#define TITLE_MAX       ((size_t)512)
-#define SUMMARY_MAX     ((size_t)2000)
-#define PASSAGES_MAX    2000
-#define PASSAGE_MAX     ((size_t)8192)
-#define URL_MAX         ((size_t)2048)
-#define POINTS_MAX      32
-#define POINT_MAX       ((size_t)1024)
-#define PLAN_TEXT_MAX   ((size_t)16384)
 #define ACTION(name)    RENGA__V1__NEXT_ACTION__NEXT_ACTION_##name
 
 /* The words of the schema and their meanings. Row 0 is for all other words. */
@@ -29,44 +18,14 @@ static const char *const severities[] = {"", "low", "medium", "high"};
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
-static bool review_draft_check_sources(const Renga__V1__ReviewDraftRequest *request, struct status *st)
-{
-    if (!count_fits(st, "sources", request->n_sources, SOURCES_MAX) ||
-        !count_fits(st, "citations", request->n_citations, CITATIONS_MAX) ||
-        !count_fits(st, "passages", request->n_passages, PASSAGES_MAX))
-        return false;
-    for (size_t i = 0; i < request->n_sources; i++) {
-        const Renga__V1__SearchResult *source = request->sources[i];
-        if (!text_is_given(st, path_of("sources", i, "url"), source->url, URL_MAX) ||
-            !text_fits(st, path_of("sources", i, "title"), source->title, TITLE_MAX) ||
-            !text_fits(st, path_of("sources", i, "summary"), source->summary, SUMMARY_MAX))
-            return false;
-    }
-    for (size_t i = 0; i < request->n_passages; i++) {
-        const Renga__V1__SourcePassage *passage = request->passages[i];
-        if (!text_is_given(st, path_of("passages", i, "uri"), passage->uri, URL_MAX) ||
-            !text_fits(st, path_of("passages", i, "text"), passage->text, PASSAGE_MAX))
-            return false;
-    }
-    return true;
-}
-
-static bool check_plan(const Renga__V1__ResearchPlan *plan, struct status *st)
-{
-    return !plan ||
-           (text_fits(st, "plan.theme", plan->theme, CHECK_QUESTION_MAX) &&
-            texts_fit(st, "plan.investigation_points", plan->investigation_points, plan->n_investigation_points,
-                      POINTS_MAX, POINT_MAX) &&
-            texts_fit(st, "plan.search_queries", plan->search_queries, plan->n_search_queries, 16, CHECK_QUERY_MAX) &&
-            text_fits(st, "plan.plan_text", plan->plan_text, PLAN_TEXT_MAX));
-}
-
 static bool review_draft_check(const Renga__V1__ReviewDraftRequest *request, struct status *st)
 {
-    return text_is_given(st, "draft", request->draft, DRAFT_MAX) && review_draft_check_sources(request, st) &&
-           check_plan(request->plan, st) &&
-           text_fits(st, "earlier_feedback", request->earlier_feedback, CHECK_FEEDBACK_MAX) &&
-           check_prompting(request->prompting, st) && check_origin_of(request->origin, st);
+    if (!check_model_request(&request->base, request->prompting, st))
+        return false;
+    for (size_t i = 0; i < request->n_sources; i++)
+        if (!text_is_given(st, path_of("sources", i, "url"), request->sources[i]->url, SIZE_MAX))
+            return false;
+    return true;
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */

@@ -249,9 +249,7 @@ static bool bounds_check_list(struct bounds_place *place, const ProtobufCMessage
     size_t size = place->field->type == PROTOBUF_C_TYPE_ENUM || place->field->type == PROTOBUF_C_TYPE_INT32 ? 4
                   : place->field->type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData)
                                                                 : 8;
-    if (!count && bounds->required)
-        return bounds_fail(place, st, "is empty; at least one entry is required");
-    if (bounds->items && count > bounds->items)
+    if ((!count && bounds->required) || (bounds->items && count > bounds->items))
         return bounds_fail(place, st, "has %zu entries; %s%u are allowed", count,
                            bounds->required ? "1 to " : "at most ", (unsigned)bounds->items);
     for (size_t i = 0; i < count; i++) {

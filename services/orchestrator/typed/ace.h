@@ -17,8 +17,6 @@ struct ace_service {
 /* ---- ace_check.c: requests; INVALID_ARGUMENT names the field ----------------------------------------------------- */
 
 bool ace_check_query(const char *query, struct status *st);
-bool ace_check_top_k(int32_t top_k, struct status *st);
-bool ace_check_budget(int64_t token_budget, struct status *st);
 /* A text of at most `most` bytes. */
 bool ace_check_text(const char *field, const char *text, size_t most, struct status *st);
 /* Tags of a reflection, or ids of bullets; `field` names the list. */
@@ -29,12 +27,10 @@ bool ace_check_trajectory(const Renga__V1__Trajectory *trajectory, struct status
 
 /* ---- ace_call.c: calls that are runs of an agent ----------------------------------------------------------------- */
 
-#define ACE_QUERY_MAX     65536 /* bytes, as GenerateRequest.query */
-#define ACE_TEXT_MAX      65536 /* bytes, as AceFeedback.ground_truth */
-#define ACE_REMARK_MAX    8192  /* bytes, as AceFeedback.remark */
-#define ACE_TOKEN_BUDGET  80000 /* if the request has none */
-#define ACE_SAMPLES_MAX   1000
-#define ACE_SAMPLE_ID_MAX 128
+#define ACE_TEXT_MAX     65536 /* bytes, as AceFeedback.ground_truth */
+#define ACE_REMARK_MAX   8192  /* bytes, as AceFeedback.remark */
+#define ACE_TOKEN_BUDGET 80000 /* if the request has none */
+#define ACE_SAMPLES_MAX  1000
 
 /* The input of a run as JSON, between ace_input_open and ace_input_close. */
 struct ace_input {

@@ -6,13 +6,10 @@
 
 #include <string.h>
 
-#define QUERY_MAX    65536 /* bytes, as GenerateRequest.query */
-#define TOP_K_MAX    100
-#define BUDGET_LEAST 100 /* tokens, as CurateRequest.token_budget */
-#define BUDGET_MAX   1000000
-#define TEXT_MAX     8192 /* bytes, as the texts of Reflection */
-#define IDS_MAX      100
-#define ID_MAX       64 /* bytes, as Bullet.id */
+#define QUERY_MAX 65536 /* bytes, as GenerateRequest.query */
+#define TEXT_MAX  8192  /* bytes, as the texts of Reflection */
+#define IDS_MAX   100
+#define ID_MAX    64 /* bytes, as Bullet.id */
 
 bool ace_check_query(const char *query, struct status *st)
 {
@@ -20,19 +17,6 @@ bool ace_check_query(const char *query, struct status *st)
     if (length > QUERY_MAX)
         return fail_field(st, "query", "has %zu bytes; at most %d are allowed", length, QUERY_MAX);
     return !text_is_blank(query) || fail_field(st, "query", "is blank; give a task");
-}
-
-bool ace_check_top_k(int32_t top_k, struct status *st)
-{
-    return (top_k >= 0 && top_k <= TOP_K_MAX) ||
-           fail_field(st, "top_k", "is %d; 1 to %d are allowed, and 0 means 10", top_k, TOP_K_MAX);
-}
-
-bool ace_check_budget(int64_t token_budget, struct status *st)
-{
-    return !token_budget || (token_budget >= BUDGET_LEAST && token_budget <= BUDGET_MAX) ||
-           fail_field(st, "token_budget", "is %lld; %d to %d are allowed, and 0 means %d", (long long)token_budget,
-                      BUDGET_LEAST, BUDGET_MAX, ACE_TOKEN_BUDGET);
 }
 
 bool ace_check_text(const char *field, const char *text, size_t most, struct status *st)

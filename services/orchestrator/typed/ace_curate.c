@@ -6,9 +6,7 @@
 
 #include <stdio.h>
 
-#define AGENT           "ace_curator"
-#define REFLECTIONS_MAX 16
-#define SOURCE_MAX      128 /* bytes, as Bullet.source */
+#define AGENT "ace_curator"
 
 struct curate_call {
     struct agent_run run; /* first */
@@ -17,9 +15,6 @@ struct curate_call {
 
 static bool curate_check_reflections(const Renga__V1__CurateRequest *request, struct status *st)
 {
-    if (!request->n_reflections || request->n_reflections > REFLECTIONS_MAX)
-        return fail_field(st, "reflections", "has %zu entries; 1 to %d are allowed", request->n_reflections,
-                          REFLECTIONS_MAX);
     for (size_t i = 0; i < request->n_reflections; i++) {
         char field[STATUS_FIELD_MAX];
         snprintf(field, sizeof field, "reflections[%zu]", i);
@@ -31,12 +26,8 @@ static bool curate_check_reflections(const Renga__V1__CurateRequest *request, st
 
 static bool curate_check(const Renga__V1__CurateRequest *request, struct status *st)
 {
-    if (request->expected_revision < 0)
-        return fail_field(st, "expected_revision", "is %lld; it must be 0 or more",
-                          (long long)request->expected_revision);
-    return dataset_check("dataset", request->dataset, st) && curate_check_reflections(request, st) &&
-           ace_check_text("query", request->query, ACE_QUERY_MAX, st) && ace_check_budget(request->token_budget, st) &&
-           agent_check_name("source", request->source, SOURCE_MAX, st) && agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st) &&
+           dataset_check("dataset", request->dataset, st) && curate_check_reflections(request, st);
 }
 
 static char *curate_input(const Renga__V1__CurateRequest *request, struct arena *arena)

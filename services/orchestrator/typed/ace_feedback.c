@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define AGENT         "ace_feedback"
-#define RUN_ID_MAX    64
 #define LESSONS_FIELD "playbook_text"  /* of an agent with the option `playbook` */
 #define IDS_MAX       100              /* as Trajectory.used_bullet_ids */
 #define TEXT_CUT      ((size_t)131072) /* bytes of a text of the run that the agent gets */
@@ -233,11 +232,7 @@ static bool feedback_check(const Renga__V1__FeedbackRequest *request, struct sta
         return fail_field(st, "run_id", "is empty; name the run, or give its trajectory");
     if (request->trajectory && !ace_check_trajectory(request->trajectory, st))
         return false;
-    if (request->verdict != RENGA__V1__ACE_VERDICT__ACE_VERDICT_GOOD &&
-        request->verdict != RENGA__V1__ACE_VERDICT__ACE_VERDICT_BAD)
-        return fail_field(st, "verdict", "is %d; it must be GOOD or BAD", (int)request->verdict);
-    return agent_check_name("run_id", request->run_id, RUN_ID_MAX, st) &&
-           ace_check_text("remark", request->remark, ACE_REMARK_MAX, st) && agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st);
 }
 
 void ace_feedback(Renga__V1__AceGenerator_Service *self, const Renga__V1__FeedbackRequest *request,

@@ -25,8 +25,7 @@ struct generate_call {
 
 static bool generate_check(const Renga__V1__GenerateRequest *request, struct status *st)
 {
-    return ace_check_query(request->query, st) && dataset_check("dataset", request->dataset, st) &&
-           ace_check_top_k(request->top_k, st) && agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st) && dataset_check("dataset", request->dataset, st);
 }
 
 static char *generate_input(const Renga__V1__GenerateRequest *request, struct arena *arena)

@@ -67,7 +67,7 @@ void ace_reflect(Renga__V1__AceGenerator_Service *self, const Renga__V1__AceRefl
     struct rpc_call *rpc = data;
     struct status st = {0};
     bool good = ace_check_trajectory(request->trajectory, &st) && reflect_check_feedback(request->feedback, &st) &&
-                agent_options_check(request->options, &st);
+                agent_request_check(&request->base, request->options, &st);
     struct reflect_call *call = ace_call_open(rpc, good, sizeof *call, &st);
     if (!call)
         return;

@@ -72,15 +72,10 @@ Renga__V1__AgentAccepted agent_accepted(const struct agent_run *run);
 
 /* ---- requests of any typed service; INVALID_ARGUMENT names the field --------------------------------------------- */
 
-bool agent_check_question(const char *question, struct status *st);
-bool agent_check_collections(char *const *names, size_t count, struct status *st);
-/* agent_sources.c: the sources to search, as fields of a request and of a run's input; each source once. */
-bool agent_check_sources(const Renga__V1__DeepResearchSource *sources, size_t count, struct status *st);
+/* agent_sources.c: the sources to search in a run's input; each source once. */
 void agent_write_sources(struct json_writer *out, const Renga__V1__DeepResearchSource *sources, size_t count);
-/* `options` may be NULL. */
-bool agent_options_check(const Renga__V1__AgentOptions *options, struct status *st);
-/* True if the name has at most `most` bytes and no control characters. */
-bool agent_check_name(const char *field, const char *name, size_t most, struct status *st);
+/* The bounds of the contract, and the language of the request's options, which may be NULL. */
+bool agent_request_check(const ProtobufCMessage *request, const Renga__V1__AgentOptions *options, struct status *st);
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 

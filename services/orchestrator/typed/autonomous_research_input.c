@@ -7,16 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ITERATIONS_MAX     100
 #define ITERATIONS_DEFAULT 5
-#define RESULTS_MAX        20
 #define RESULTS_DEFAULT    5
-#define DATA_MAX           1000
 #define DATA_DEFAULT       5
-#define TIMEOUT_MAX_MS     (INT64_C(365) * 24 * 3600 * 1000)
-#define THEME_MAX          32768 /* bytes */
 #define ADVICE_MAX         32768 /* bytes */
-#define RUN_ID_MAX         64    /* bytes */
 #define QUERIES_MAX        16
 #define POINTS_MAX         32
 #define LINE_MAX_BYTES     1024
@@ -24,23 +18,11 @@
 
 /* ---- Research ---------------------------------------------------------------------------------------------------- */
 
-static bool autonomous_check_number(const char *field, int32_t value, int most, int usual, struct status *st)
-{
-    return (value >= 0 && value <= most) ||
-           fail_field(st, field, "is %d; 1 to %d are allowed, and 0 means %d", value, most, usual);
-}
-
 static bool autonomous_check_timeout(const Renga__V1__AutonomousResearchRequest *request, struct status *st)
 {
-    if (request->human_timeout_ms < 0 || request->human_timeout_ms > TIMEOUT_MAX_MS)
-        return fail_field(st, "human_timeout_ms", "is %lld; at most %lld are allowed, and 0 sets no limit",
-                          (long long)request->human_timeout_ms, (long long)TIMEOUT_MAX_MS);
     if (request->human_timeout_ms && !request->human_intervention)
         return fail_field(st, "human_timeout_ms", "is %lld, but goes with human_intervention, which is not set",
                           (long long)request->human_timeout_ms);
-    if (!protobuf_c_enum_descriptor_get_value(&renga__v1__human_default__descriptor, (int)request->human_default))
-        return fail_field(st, "human_default", "is %d; 1 (APPROVE) and 2 (STOP) are allowed",
-                          (int)request->human_default);
     return !request->human_default || request->human_timeout_ms ||
            fail_field(st, "human_default", "is %d, but goes with human_timeout_ms, which is 0",
                       (int)request->human_default);
@@ -48,17 +30,7 @@ static bool autonomous_check_timeout(const Renga__V1__AutonomousResearchRequest 
 
 bool autonomous_check(const Renga__V1__AutonomousResearchRequest *request, struct status *st)
 {
-    if (strlen(request->theme) > THEME_MAX)
-        return fail_field(st, "theme", "has %zu bytes; at most %d are allowed", strlen(request->theme), THEME_MAX);
-    if (text_is_blank(request->theme))
-        return fail_field(st, "theme", "is blank; name a theme");
-    return autonomous_check_number("max_iterations", request->max_iterations, ITERATIONS_MAX, ITERATIONS_DEFAULT, st) &&
-           autonomous_check_number("max_results_per_query", request->max_results_per_query, RESULTS_MAX,
-                                   RESULTS_DEFAULT, st) &&
-           autonomous_check_number("min_data_count", request->min_data_count, DATA_MAX, DATA_DEFAULT, st) &&
-           agent_check_sources(request->sources, request->n_sources, st) &&
-           agent_check_collections(request->collections, request->n_collections, st) &&
-           autonomous_check_timeout(request, st) && agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st) && autonomous_check_timeout(request, st);
 }
 
 char *autonomous_input(const Renga__V1__AutonomousResearchRequest *request, struct arena *arena)
@@ -138,15 +110,12 @@ bool autonomous_check_resume(const Renga__V1__ResumeResearchRequest *request, st
 {
     bool said = request->maybe_human_input_case == RENGA__V1__RESUME_RESEARCH_REQUEST__MAYBE_HUMAN_INPUT_HUMAN_INPUT;
     const Renga__V1__AgentOptions *options = request->options;
-    if (!*request->run_id)
-        return fail_field(st, "run_id", "is empty; name the run that waits");
     if (said && request->decision)
         return fail_field(st, "human_input", "does not go together with decision; give one or the other");
     if (options && *options->thread_id)
         return fail_field(st, "options.thread_id", "is '%.128s'; leave it empty, the thread is that of the run",
                           options->thread_id);
-    return agent_check_name("run_id", request->run_id, RUN_ID_MAX, st) &&
-           agent_check_name("interrupt_id", request->interrupt_id, RUN_ID_MAX, st) &&
+    return agent_request_check(&request->base, options, st) &&
            (!said || autonomous_check_text("human_input", request->human_input, ADVICE_MAX, false, st)) &&
-           (!request->decision || autonomous_check_decision(request->decision, st)) && agent_options_check(options, st);
+           (!request->decision || autonomous_check_decision(request->decision, st));
 }

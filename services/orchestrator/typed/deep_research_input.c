@@ -8,38 +8,22 @@
 
 #define CYCLES_MAX      3
 #define TOKENS_DEFAULT  512
-#define TOKENS_LEAST    64
-#define TOKENS_MAX      4096
-#define RUN_ID_MAX      64     /* bytes */
 #define INPUT_BYTES_MAX 262144 /* JSON may escape a byte of text as six bytes */
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 bool deep_research_check(const Renga__V1__DeepResearchRequest *request, struct status *st)
 {
-    if (!agent_check_question(request->question, st))
-        return false;
-    if (request->max_cycles < 0 || request->max_cycles > CYCLES_MAX)
-        return fail_field(st, "max_cycles", "is %d; 1 to %d are allowed, and 0 means %d", request->max_cycles,
-                          CYCLES_MAX, CYCLES_MAX);
-    if (request->summary_tokens && (request->summary_tokens < TOKENS_LEAST || request->summary_tokens > TOKENS_MAX))
-        return fail_field(st, "summary_tokens", "is %d; %d to %d are allowed, and 0 means %d", request->summary_tokens,
-                          TOKENS_LEAST, TOKENS_MAX, TOKENS_DEFAULT);
-    return agent_check_sources(request->sources, request->n_sources, st) &&
-           agent_check_collections(request->collections, request->n_collections, st) &&
-           agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st);
 }
 
 bool deep_research_check_follow_up(const Renga__V1__DeepResearchFollowUpRequest *request, struct status *st)
 {
     const Renga__V1__AgentOptions *options = request->options;
-    if (!*request->run_id)
-        return fail_field(st, "run_id", "is empty; name the run that is asked about");
     if (options && *options->thread_id)
         return fail_field(st, "options.thread_id", "is '%.128s'; leave it empty, the thread is that of the run",
                           options->thread_id);
-    return agent_check_name("run_id", request->run_id, RUN_ID_MAX, st) && agent_check_question(request->question, st) &&
-           agent_options_check(options, st);
+    return agent_request_check(&request->base, options, st);
 }
 
 /* ---- the input of the run ---------------------------------------------------------------------------------------- */

@@ -22,9 +22,7 @@ struct helpdesk {
 
 static bool helpdesk_check(const Renga__V1__AskRequest *request, struct status *st)
 {
-    return agent_check_question(request->question, st) &&
-           agent_check_collections(request->collections, request->n_collections, st) &&
-           agent_options_check(request->options, st);
+    return agent_request_check(&request->base, request->options, st);
 }
 
 static char *input(const Renga__V1__AskRequest *request, struct arena *arena)

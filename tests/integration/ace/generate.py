@@ -101,7 +101,7 @@ def _():
 @check("a wrong request is refused with the field, its value and what would be right")
 def _():
     script()
-    for fields, words in (({"query": ""}, ("query", "blank")), ({"query": " \u3000"}, ("query", "blank")), ({"query": "x" * 65537}, ("query", "65537", "65536")),
+    for fields, words in (({"query": ""}, ("query", "empty")), ({"query": " \u3000"}, ("query", "blank")), ({"query": "x" * 65537}, ("query", "65537", "65536")),
                           ({"top_k": -1}, ("top_k", "-1", "100")), ({"top_k": 101}, ("top_k", "101")),
                           ({"dataset": ""}, ("dataset", "empty")), ({"dataset": "../x"}, ("dataset", "../x", "A-Z"))):
         text = refused("INVALID_ARGUMENT", lambda: generate(**fields))

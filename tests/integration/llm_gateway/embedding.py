@@ -67,7 +67,7 @@ def _():
 
 @check("what is wrong is said by its field")
 def _():
-    for request, part in (({"inputs": ["a", ""]}, "inputs[1]: is empty"), ({"inputs": []}, "inputs: is empty"),
+    for request, part in (({"inputs": ["a", ""]}, "inputs[1]: is empty"), ({"inputs": []}, "inputs: has 0 entries"),
                           ({"inputs": ["a"], "dimensions": 9000}, "dimensions: is 9000"),
                           ({"inputs": ["a"] * 2000, "dimensions": 501}, "send at most 1996 texts at a time")):
         error = refusal(model="embeds", **request)

@@ -148,7 +148,7 @@ def _():
             told = refused("INVALID_ARGUMENT", lambda: research(**{"question": QUESTION, **fields}))
             expect(told.startswith(f"{field} ") or f"{field}:" in told or f"'{field}'" in told, f"{fields}: {told}")
             refused("INVALID_ARGUMENT", lambda: list(stream(**{"question": QUESTION, **fields})))
-    expect("1 (INTERNAL) and 2 (WEB)" in refused("INVALID_ARGUMENT", lambda: research(sources=[9])), "the right values are not named")
+    expect("_INTERNAL (1), DEEP_RESEARCH_SOURCE_WEB (2)" in refused("INVALID_ARGUMENT", lambda: research(sources=[9])), "the right values are not named")
     for fields in ({"run_id": ""}, {"run_id": "x" * 65}, {"run_id": "a\nb"}, {"run_id": "r", "question": " "},
                    {"run_id": "r", "options": {"thread_id": "t"}}):
         refused("INVALID_ARGUMENT", lambda: follow_up(**fields))

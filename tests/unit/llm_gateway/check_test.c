@@ -92,7 +92,7 @@ static void what_is_missing_is_named(void **state)
     talk.request.model = text("");
     bad(&talk, "model", "is empty; it is required (a model's name, or \"default\")");
     talk.request.n_messages = 0;
-    bad(&talk, "messages", "at least one entry is required");
+    bad(&talk, "messages", "has 0 entries; 1 to 1024");
     talk.turns[3].content = text("");
     bad(&talk, "messages[3].content", "is empty");
     talk.turns[2].tool_call_id = text("");

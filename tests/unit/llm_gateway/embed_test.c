@@ -294,7 +294,7 @@ static void requests_are_held_to_the_contract(void **state)
     now.request.inputs[1] = text("");
     assert_wrong("inputs[1]", "inputs[1]: is empty");
     ask(0);
-    assert_wrong("inputs", "is empty");
+    assert_wrong("inputs", "has 0 entries");
     ask(EMBED_INPUTS_MAX + 1);
     assert_wrong("inputs", "has 2049 entries; 1 to 2048 are allowed");
     ask(1);
@@ -304,7 +304,7 @@ static void requests_are_held_to_the_contract(void **state)
     assert_wrong("model", "has 129 bytes");
     now.request.model = text("m");
     now.request.dimensions = -1;
-    assert_wrong("dimensions", "is -1; it must be 0 (the model's own) to 8192");
+    assert_wrong("dimensions", "is -1; it must be within 0 and 8192 (0 is the model's own)");
     now.request.dimensions = 8193;
     assert_wrong("dimensions", "is 8193");
     now.request.dimensions = 0;

@@ -1,8 +1,8 @@
 #include "model_task/check.h"
 
-#include "unit.h"
+#include "renga/v1/planner.pb-c.h"
 
-#include <math.h>
+#include "unit.h"
 
 static struct status st;
 
@@ -29,10 +29,6 @@ static void what_is_too_long_or_blank_is_named(void **state)
     assert_true(text_is_given(&st, "question", "abc", 3));
     assert_string_equal(field_refused(text_is_given(&st, "question", "abcd", 3)), "question");
     assert_string_equal(field_refused(text_is_given(&st, "question", "\u3000", 3)), "question");
-    char *list[] = {(char *)(uintptr_t) "a", (char *)(uintptr_t) " "};
-    assert_true(texts_fit(&st, "tools", list, 1, 1, 1));
-    assert_string_equal(field_refused(texts_fit(&st, "tools", list, 2, 1, 1)), "tools");
-    assert_string_equal(field_refused(texts_fit(&st, "tools", list, 2, 2, 1)), "tools[1]");
 }
 
 static void numbers_keep_to_their_ranges(void **state)
@@ -40,16 +36,20 @@ static void numbers_keep_to_their_ranges(void **state)
     assert_true(number_fits(&st, "n", 0, 3) && number_fits(&st, "n", 3, 3));
     assert_string_equal(field_refused(number_fits(&st, "n", 4, 3)), "n");
     assert_string_equal(field_refused(number_fits(&st, "n", -1, 3)), "n");
-    assert_true(share_fits(&st, "s", 0) && share_fits(&st, "s", 1));
-    assert_string_equal(field_refused(share_fits(&st, "s", 1.01)), "s");
-    assert_string_equal(field_refused(share_fits(&st, "s", (double)NAN)), "s");
+}
+
+static bool prompting_fits(Renga__V1__Prompting *prompting)
+{
+    Renga__V1__PlanRequest request = RENGA__V1__PLAN_REQUEST__INIT;
+    request.prompting = prompting;
+    return check_model_request(&request.base, prompting, &st);
 }
 
 static bool language_is_taken(const char *tag)
 {
     Renga__V1__Prompting prompting = RENGA__V1__PROMPTING__INIT;
     prompting.language = (char *)(uintptr_t)tag;
-    bool good = check_prompting(&prompting, &st);
+    bool good = prompting_fits(&prompting);
     status_clear(&st);
     return good;
 }
@@ -68,12 +68,14 @@ static void a_language_is_a_tag_and_nothing_that_could_be_read_as_an_instruction
 static void an_absent_prompting_and_an_empty_one_are_good(void **state)
 {
     Renga__V1__Prompting prompting = RENGA__V1__PROMPTING__INIT;
-    assert_true(check_prompting(NULL, &st) && check_prompting(&prompting, &st));
+    assert_true(prompting_fits(NULL) && prompting_fits(&prompting));
     prompting.temperature = 9; /* not said: not looked at */
-    assert_true(check_prompting(&prompting, &st));
+    assert_true(prompting_fits(&prompting));
     prompting.maybe_temperature_case = RENGA__V1__PROMPTING__MAYBE_TEMPERATURE_TEMPERATURE;
-    assert_string_equal(field_refused(check_prompting(&prompting, &st)), "prompting.temperature");
-    assert_true(check_origin_of(NULL, &st));
+    assert_string_equal(field_refused(prompting_fits(&prompting)), "prompting.temperature");
+    prompting.temperature = 2;
+    prompting.without_model = prompting.model_required = true;
+    assert_string_equal(field_refused(prompting_fits(&prompting)), "prompting.without_model");
 }
 
 int main(void)

@@ -53,7 +53,7 @@ static const struct {
      "[\"a\",\"b\",\"c\"]",
      "strings",
      "has 3 entries; at most 2 are allowed"},
-    {"strings", {.items = 2, .required = true}, "[\"a\"]", "[]", "strings", "at least one entry is required"},
+    {"strings", {.items = 2, .required = true}, "[\"a\"]", "[]", "strings", "has 0 entries; 1 to 2 are allowed"},
     {"strings", {.bytes = 1}, "[\"a\",\"b\"]", "[\"a\",\"bb\"]", "strings[1]", "has 2 bytes"},
     {"strings", {.bytes = 1}, "[]", "[\"\"]", "strings[0]", "is empty; leave it out"},
     {"int32s", {.ranged = true, .max = 1}, "[0,1]", "[0,1,2]", "int32s[2]", "is 2"},
