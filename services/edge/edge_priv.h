@@ -41,10 +41,11 @@ struct edge_settings {
     const char *const *cors; /* origins whose pages may call */
     size_t cors_count;
     size_t message_max;
-    int64_t timeout_ms;   /* of a unary call without a deadline of its own */
-    int64_t call_max_ms;  /* of any */
-    int64_t heartbeat_ms; /* between two signs of life of a stream */
-    int64_t reader_ms;    /* how long a reader of a stream may read no bytes */
+    int64_t timeout_ms;      /* of a unary call without a deadline of its own */
+    int64_t call_max_ms;     /* of any */
+    int64_t heartbeat_ms;    /* between two signs of life of a stream */
+    int64_t reader_ms;       /* how long a reader of a stream may read no bytes */
+    const char *session_key; /* NULL: sessions are in memory */
     int64_t session_idle_ms, session_max_ms;
     unsigned streams_per_client;
     bool is_loopback;

@@ -108,10 +108,11 @@ void edge_handle(struct http_request *request, void *data)
         return;
     }
     edge_route_match(&path, method, &match);
-    if (match.route)
-        edge_metrics_name_route(request, match.route);
-    if (match.route)
-        edge_call_begin(edge, request, &match);
-    else
+    if (!match.route) {
         handle_other(edge, request, &match);
+        return;
+    }
+    edge_metrics_name_route(request, match.route);
+    session_renew(edge, request);
+    edge_call_begin(edge, request, &match);
 }

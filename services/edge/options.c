@@ -82,6 +82,12 @@ const struct option edge_options[] = {
      .max = 1000000,
      .unit = "STREAMS",
      .help = "Streams at a time of one key; further ones are answered with 429."},
+    {.name = "edge.session_key",
+     .type = OPTION_STRING,
+     .secret = true,
+     .unit = "KEY",
+     .help = "Seals sessions into their cookies, so that all edges with the same key take them; at least 32 random "
+             "bytes, or where they stand: file:PATH or env:NAME. Unset: sessions are in the memory of one edge."},
     {.name = "edge.session_idle",
      .type = OPTION_DURATION,
      .fallback = "12h",

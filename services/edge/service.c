@@ -16,11 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY_FACTOR   2    /* a body may be larger than the message it becomes: escapes, names, base64 */
-#define BODY_WEIGHT   2    /* the body, and the message that it becomes */
-#define LINGER_MS     5000 /* so that the edge closes a slow reader before the server does */
-#define CALL_LIMIT_MS ((int64_t)24 * 3600000) /* of a stream; also of a call if rpc.call_max is not set */
-#define NOWHERE       "off"
+#define BODY_FACTOR        2    /* a body may be larger than the message it becomes: escapes, names, base64 */
+#define BODY_WEIGHT        2    /* the body, and the message that it becomes */
+#define LINGER_MS          5000 /* so that the edge closes a slow reader before the server does */
+#define CALL_LIMIT_MS      ((int64_t)24 * 3600000) /* of a stream; also of a call if rpc.call_max is not set */
+#define SESSION_SECRET_MIN 32                      /* bytes */
+#define NOWHERE            "off"
 
 /* ---- its making -------------------------------------------------------------------------------------------------- */
 
@@ -42,6 +43,8 @@ static void edge_read_settings(struct edge_settings *settings, const struct conf
         .streams_per_client = (unsigned)config_integer(config, "edge.streams_per_client"),
         .is_loopback = listens && host_is_loopback(listen),
     };
+    const char *key = config_string(config, "edge.session_key");
+    settings->session_key = key && *key ? key : NULL;
     settings->cors = config_list(config, "edge.cors", &settings->cors_count);
 }
 
@@ -75,7 +78,8 @@ static struct edge_shared *edge_join_shared(const struct edge *edge, const struc
     const struct edge *first = context->instances ? (const struct edge *)context->instances[0] : NULL;
     struct edge_shared *shared = first ? first->shared : xcalloc(1, sizeof *shared);
     if (!shared->users++) {
-        shared->sessions = sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms);
+        shared->sessions =
+            sessions_create(edge->settings.session_idle_ms, edge->settings.session_max_ms, edge->settings.session_key);
         shared->assets = assets_create();
         shared->quota = stream_quota_create(edge->settings.streams_per_client);
         shared->metrics = context->metrics;
@@ -115,6 +119,12 @@ static ProtobufCService *edge_create(const struct service_context *context, stru
     edge->schema = context->schema;
     edge->report.run = edge_report_drained;
     edge_read_settings(&edge->settings, context->config);
+    if (edge->settings.session_key && strlen(edge->settings.session_key) < SESSION_SECRET_MIN) {
+        fail(st, INVALID_ARGUMENT, "edge.session_key must have at least %d bytes; make it by 'openssl rand -hex 32'",
+             SESSION_SECRET_MIN);
+        free(edge);
+        return NULL;
+    }
     buffer_init(&edge->out, STREAM_EVENT_MAX);
     if (edge->settings.listen) {
         edge->metrics = edge_metrics_create(context->metrics, edge->loop);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define COOKIE_NAME_MAX 64
-#define COOKIE_MAX      256
+#define COOKIE_MAX      (SESSION_ID_SIZE + 256)
 #define METHOD_NAME_MAX 160
 #define KEY_TEXT_MAX    1024
 
@@ -93,6 +93,8 @@ void session_show(struct edge *edge, struct http_request *request)
     const struct rpc_principal *principal = edge->auth ? NULL : &anyone;
     if (edge->auth && session_of(edge, request, authorization))
         principal = session_principal(edge, authorization, &st);
+    if (principal && edge->auth)
+        session_renew(edge, request);
     session_reply(edge, request, principal);
 }
 
@@ -103,6 +105,15 @@ static void session_set_cookie(const struct edge *edge, struct http_request *req
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", name, id,
              (long long)age_s, session_is_secure(edge) ? "; Secure" : "");
     http_reply_header(request, "Set-Cookie", cookie);
+}
+
+void session_renew(const struct edge *edge, struct http_request *request)
+{
+    size_t length;
+    char renewed[SESSION_ID_SIZE];
+    const char *id = session_cookie(edge, request, &length);
+    if (id && sessions_renew(edge->shared->sessions, id, length, renewed))
+        session_set_cookie(edge, request, renewed, edge->settings.session_max_ms / 1000);
 }
 
 /* The key of {"key": "…"}, as an Authorization header has it. */
