@@ -17,14 +17,14 @@ const openStreams = () => [...streams.values()].filter(page => !page.isClosed())
 
 await check('the first page is ready within 300 ms of Chromium\'s own time', async () => {
   const page = await here.newPage()
-  let best = Infinity
+  let best = Infinity, bytes = 0
   for (let turn = 0; turn < 5; turn++) {
     await page.goto('/', { waitUntil: 'commit' })
     await page.waitForSelector('#question')
     best = Math.min(best, await page.evaluate(() => performance.now()))
+    bytes ||= await page.evaluate(() => performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).filter(one => !one.name.includes('/v1/')).reduce((sum, one) => sum + one.encodedBodySize, 0)) // later turns get 304
   }
   const marks = await page.evaluate(() => performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd)
-  const bytes = await page.evaluate(() => performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).filter(one => !one.name.includes('/v1/')).reduce((sum, one) => sum + one.encodedBodySize, 0))
   await page.close()
   expect(marks < 10000, `${marks} ms`)
   expect(bytes > 50000 && bytes <= 150 * 1024, `the first page is ${bytes} bytes compressed`)
