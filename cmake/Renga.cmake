@@ -63,6 +63,9 @@ if(RENGA_SANITIZE)
   # Their checks confuse the warnings that follow values; the release build has those.
   add_compile_options(-O1 -g1 -fno-optimize-sibling-calls -Wno-format-truncation -Wno-maybe-uninitialized)
   add_compile_options(-fsanitize=${RENGA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  if(RENGA_SANITIZE MATCHES "address")
+    add_compile_options(-fno-sanitize=null,object-size) # ASan sees both when they are used; a build takes a tenth less without
+  endif()
   add_link_options(-fsanitize=${RENGA_SANITIZE})
 else()
   add_compile_options($<$<CONFIG:RelWithDebInfo,Release>:-D_FORTIFY_SOURCE=3>)

@@ -2,8 +2,9 @@
 """Runs clang-tidy (.clang-tidy) over all sources. `tidy.py BUILD_DIR`: the folder with compile_commands.json.
 
 Nine tenths of the time are the analyzer's paths. It follows calls into other functions only in files that the last RECENT
-commits changed; in all others it stays within each function, in half the time. `--deep` follows them everywhere and as far
-as clang does by itself, in four times the time: run it now and then by hand. Commits of more than BULK files do not count."""
+commits changed, DEEP_MAX files at most, the latest first; in all others it stays within each function, in half the time. `--deep`
+follows them everywhere and as far as clang does by itself, in four times the time: run it now and then by hand. Commits of more
+than BULK files do not count."""
 import concurrent.futures
 import os
 import re
@@ -11,8 +12,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RECENT = 60  # commits
-BULK = 100   # a commit that changes more files renames or formats them, and does not count
+RECENT = 60     # commits
+DEEP_MAX = 100  # files; a day's work on the whole tree must not make a run of all tests longer
+BULK = 100      # a commit that changes more files renames or formats them, and does not count
 # With 40,000 steps a function, of 225,000 that are usual, the analyzer found all eleven mistakes of a tree that had some;
 # with 20,000 it missed one. Without calls it misses those that need two functions: two of seven in a file of mistakes.
 PATHS = {"whole": [], "recent": ["max-nodes=40000"], "old": ["max-nodes=40000", "mode=shallow"]}
@@ -23,12 +25,13 @@ def git(*words):
 
 
 def recent():
-    """Files that the last commits or the working tree changed; None if the history does not tell."""
+    """Files that the working tree or the last commits changed; None if the history does not tell."""
     log = git("log", f"-{RECENT}", "--no-merges", "--no-renames", "--name-only", "--format=%x00")
     commits = [commit.split() for commit in log.stdout.split("\0")[1:]]
     if log.returncode or len(commits) < RECENT:
         return None
-    return {path for commit in commits if len(commit) <= BULK for path in commit} | set(git("diff", "--name-only", "HEAD").stdout.split())
+    latest = git("diff", "--name-only", "HEAD").stdout.split() + [path for commit in commits if len(commit) <= BULK for path in commit]
+    return set([path for path in dict.fromkeys(latest) if path in listed][:DEEP_MAX])
 
 
 def paths_of(source, changed):
@@ -42,7 +45,7 @@ def tidy(source, paths):
     return sorted(set(re.findall(r"^(\S+:\d+:\d+: (?:error|warning): .*)$", done.stdout, re.M)))
 
 
-listed = git("ls-files", "-co", "--exclude-standard", "shared/*.c", "services/*.c").stdout.split()
+listed = set(git("ls-files", "-co", "--exclude-standard", "shared/*.c", "services/*.c").stdout.split())
 changed = recent()
 sources = {source: paths_of(source, changed) for source in listed if os.path.isfile(os.path.join(ROOT, source))}
 order = sorted(sources, key=lambda source: -os.path.getsize(os.path.join(ROOT, source)))  # no long one is left for the end

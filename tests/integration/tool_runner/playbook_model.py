@@ -10,7 +10,7 @@ from runner import Runner, SLOW, check, checks, expect
 from playbook_client import KIND, OUTCOME, Playbooks, add, count, delete, merge, refused, update
 from redis_server import RedisServer
 
-CASES = 200 if SLOW == 1 else 60
+CASES = 80 if SLOW == 1 else 40
 seed = int(os.environ.get("RENGA_SEED", random.SystemRandom().randrange(1 << 32)))
 SECTIONS = ["strategies", "Common mistakes to avoid", "日本語の節", "others"]
 SLUGS = dict(zip(SECTIONS, ["s", "err", "misc", "misc"]))
