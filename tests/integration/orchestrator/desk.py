@@ -73,10 +73,10 @@ def _():
     equal((asked.subtasks.question, asked.subtasks.max_subtasks, asked.prompting.language, asked.prompting.model),
           ("バックアップはいつ実行されますか", 8, "ja", "fast"), "the plan's request")
     equal((asked.origin.agent, asked.origin.node, bool(asked.origin.run_id)), ("helpdesk", "create_plan", True), "its origin")
-    reflect, = services.of("Reviewer/Reflect")
+    reflect = services.of("Reviewer/Reflect")[0]
     equal((reflect.subtask, list(reflect.plan.subtasks), reflect.challenge_count, reflect.tool_results[0].hits[0].snippet),
           ("バックアップの時刻", ["バックアップの時刻"], 1, BACKUP), "the reviewer's request")
-    tools, = services.of("ToolRunner/RunTools")
+    tools = services.of("ToolRunner/RunTools")[0]
     equal((tools.calls[0].call.name, tools.attempt, bool(tools.idempotency_key), tools.origin.node),
           ("search_documents", 1, True, "execute_subtasks[0]/execute_tools"), "the tools' request")
     chats = services.of("LlmGateway/Chat")
@@ -103,7 +103,7 @@ def _():
     result = succeeded(run)
     subtask, = result["subtask_results"]
     equal((subtask["challenge_count"], len(subtask["tool_results"]), len(subtask["reflection_results"]),
-           subtask["is_completed"]), (3, 3, 3, False), "the tries")
+           subtask["is_completed"]), (3, 4, 3, False), "the tries, and the search for an answer without a model")
     expect("fly." not in result["last_answer"].replace("Can it fly?", "") and "No information was found" in result["last_answer"],
            result["last_answer"])
     expect("- Can it fly?" in result["last_answer"], result["last_answer"])
@@ -114,7 +114,7 @@ def _():
 
 @check("a retry is asked without tool messages, with the advice")
 def _():
-    chosen = [chat for chat in services.of("LlmGateway/Chat") if chat.tools]
+    chosen = [chat for chat in services.of("LlmGateway/Chat") if chat.tools and chat.model != "extractive"]
     equal(len(chosen), 3, "how often tools were chosen")
     for chat in chosen[1:]:
         expect(all(turn.role != number("ChatRole", "CHAT_ROLE_TOOL") and not turn.tool_calls for turn in chat.messages),
@@ -179,7 +179,8 @@ def _():
     equal([contents[0], contents[1], contents[2][:3], contents[2][-3:]],
           ["DEADLINE_EXCEEDED: the tool 'slow' has not ended within 1000 ms", "UNKNOWN: it fell over", "xxx", "[…]"], "what is read")
     equal([turn.tool_failed for turn in asked.messages if turn.tool_call_id], [True, True, False], "which failed")
-    equal(sorted((d.part, d.status_code) for d in run.degradations if d.status_code), [("broken", 2), ("slow", 4)], "the degradations")
+    # The scripted gateway answers the search without a model with the same tools, which fail again.
+    equal(sorted({(d.part, d.status_code) for d in run.degradations if d.status_code}), [("broken", 2), ("slow", 4)], "the degradations")
 
 
 @check("a subtask that breaks off leaves the others alone")
