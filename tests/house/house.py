@@ -126,6 +126,9 @@ MACHINES = {
     "thread/activation_state.c": ("activation|inner|to", "state", "ACTIVATION_"),
     "thread/branch_state.c": (r"branch|branches\[[^;]*\]", "state", "BRANCH_"),
     "thread/run_state.c": ("run", "state", ""),
+    "thread/frame_phase.c": ("frame|root", "phase", "FRAME_"),
+    "thread/thread_phase.c": ("thread", "phase", "THREAD_"),
+    "watch/subscription_state.c": ("subscription", "(?:watcher_)?state", "(?:SUBSCRIPTION|WATCHER)_"),
 }
 
 

@@ -173,7 +173,7 @@ void frame_begin(struct frame *frame)
         frame_stop(frame->thread->root);
         return;
     }
-    frame->phase = FRAME_AT_WORK;
+    frame_move(frame, FRAME_AT_WORK);
     frame->began_ns = clock_now_ns();
     frame_enqueue(frame);
 }
@@ -433,7 +433,7 @@ void branches_evaluate(struct activation *activation)
 
 void frame_stopped(struct frame *frame)
 {
-    frame->phase = FRAME_STOPPED;
+    frame_move(frame, FRAME_STOPPED);
     if (!frame->parent) {
         run_root_stopped(frame_run(frame));
         return;

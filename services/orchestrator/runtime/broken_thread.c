@@ -26,7 +26,7 @@ static void fail_requests(struct request **list, const struct status *why)
 
 void thread_unload(struct thread *thread, const struct status *why)
 {
-    thread->phase = THREAD_BROKEN;
+    thread_move(thread, THREAD_BROKEN);
     crashes_leave(thread);
     shard_wake_thread(thread);
     shard_remove_thread(thread);
@@ -78,7 +78,7 @@ static bool opens_for_deletion(struct thread *thread, const struct status *why)
     thread->last = thread->head = thread->committed = 0;
     thread->pending = thread->crashes.parks = false;
     thread->exists = thread->unreadable = true;
-    thread->phase = THREAD_READY;
+    thread_move(thread, THREAD_READY);
     loop_defer(thread->shard->loop, &thread->go);
     return true;
 }

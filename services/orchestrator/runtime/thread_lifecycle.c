@@ -50,7 +50,7 @@ static void thread_lifecycle_loaded(struct loader *loader)
         thread_lose(thread);
         return;
     }
-    thread->phase = THREAD_READY;
+    thread_move(thread, THREAD_READY);
     thread->committed = thread->last;
     thread->read_since = thread->since_snapshot;
     thread->pending = run_is_open(thread->run) || thread->queue;
@@ -73,7 +73,7 @@ static void thread_lifecycle_loaded(struct loader *loader)
 /* The store has no rows under its name: a thread has an owner's row from its first batch to its last. */
 static void thread_is_new(struct thread *thread)
 {
-    thread->phase = THREAD_READY;
+    thread_move(thread, THREAD_READY);
     loop_defer(thread->shard->loop, &thread->go);
 }
 

@@ -221,7 +221,7 @@ bool apply_step(struct frame *frame, struct activation *only, struct status *st)
     if (!frame->parent)
         frame_run(frame)->step++;
     advance(frame, only);
-    frame->phase = frame->jump || (!frame->activations && !frame->after_count) ? FRAME_ENDED : FRAME_TO_BEGIN;
+    frame_move(frame, frame->jump || (!frame->activations && !frame->after_count) ? FRAME_ENDED : FRAME_TO_BEGIN);
     return true;
 }
 
@@ -307,14 +307,14 @@ static void apply_resume_activation(struct activation *activation, bool recovere
 
 void apply_resumed(struct frame *frame, bool recovered)
 {
-    frame->phase = FRAME_TO_BEGIN;
+    frame_move(frame, FRAME_TO_BEGIN);
     frame->steps_before = recovered ? frame->steps_before : frame->step;
     if (!recovered)
         frame->after_count = 0;
     for (struct activation *activation = frame->activations; activation; activation = activation->next)
         apply_resume_activation(activation, recovered);
     if (!frame->activations && !frame->after_count)
-        frame->phase = FRAME_ENDED;
+        frame_move(frame, FRAME_ENDED);
 }
 
 /* Beyond the limit the oldest is dropped. */

@@ -250,7 +250,7 @@ bool apply_went_to_work(struct run *run, struct thread *from, bool keeps_activat
     activate_at_once(thread->root);
     if (!keeps_activations || fresh)
         frame_start(thread->root);
-    thread->root->phase = thread->root->activations ? FRAME_TO_BEGIN : FRAME_ENDED;
+    frame_move(thread->root, thread->root->activations ? FRAME_TO_BEGIN : FRAME_ENDED);
     run_move(run, RENGA__V1__RUN_STATE__RUN_STATE_RUNNING);
     run->started_ms = run->updated_ms = now_ms;
     thread->head = run->checkpoint = number;

@@ -251,7 +251,7 @@ struct frame *branch_open(struct activation *activation, size_t item, struct sta
     }
     trace_branch_began(frame);
     frame_start(frame);
-    frame->phase = frame->activations ? FRAME_TO_BEGIN : FRAME_ENDED;
+    frame_move(frame, frame->activations ? FRAME_TO_BEGIN : FRAME_ENDED);
     for (struct activation *first = frame->activations; first && activation->taken_up; first = first->next) {
         first->attempts = first->taken_up = activation->taken_up;
         first->begun_in_log = activation->begun_in_log;

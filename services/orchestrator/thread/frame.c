@@ -245,7 +245,7 @@ void frame_start(struct frame *frame)
     free(frame->arrived);
     frame->arrived = NULL;
     frame->after_count = 0;
-    frame->phase = FRAME_RESTS;
+    frame_move(frame, FRAME_RESTS);
     for (size_t i = 0; i < frame->graph->start.node_count; i++)
         route_to(frame, frame->graph->start.nodes[i]);
     route_deferred(frame);

@@ -12,6 +12,7 @@
 
 #include "activation_state.h"
 #include "branch_state.h"
+#include "frame_phase.h"
 #include "state/state.h"
 
 #include "base/trace.h"
@@ -94,8 +95,6 @@ struct activation {
     int64_t began_ns; /* of a node with graphs within: in this process; 0: it has no graphs, or has not begun */
     struct activation *next, *queue_next, *opener_next, *fresh_next;
 };
-
-enum frame_phase { FRAME_RESTS, FRAME_TO_BEGIN, FRAME_AT_WORK, FRAME_STOPPED, FRAME_ENDED };
 
 #define FRAME_STORAGE 1024 /* bytes of a step that need no heap */
 

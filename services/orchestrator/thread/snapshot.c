@@ -233,7 +233,7 @@ static bool read_frame(struct frame *frame, const Renga__V1__FrameSnapshot *mess
     for (size_t i = 0; i < message->n_after && i < nodes; i++)
         if (message->after[i] < nodes)
             frame->after[frame->after_count++] = &frame->graph->nodes[message->after[i]];
-    frame->phase = frame->activations || frame->after_count ? FRAME_TO_BEGIN : FRAME_ENDED;
+    frame_move(frame, frame->activations || frame->after_count ? FRAME_TO_BEGIN : FRAME_ENDED);
     return read_joins(frame, message) || snapshot_unreadable(frame->thread, st);
 }
 

@@ -300,7 +300,7 @@ static void move_frame(struct state_migration *migration, struct frame *frame, c
     move_state(migration, frame, old);
     frame->step = old->step;
     frame->steps_before = old->steps_before;
-    frame->phase = old->phase;
+    frame_move(frame, old->phase);
     frame->in_log = old->in_log;
     struct firings *firings = count_firings(migration, frame, old);
     for (const struct activation *activation = old->activations; activation; activation = activation->next)

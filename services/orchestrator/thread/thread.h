@@ -6,6 +6,7 @@
 
 #include "crash_state.h"
 #include "ownership_state.h"
+#include "thread_phase.h"
 
 #include "loop/loop.h"
 
@@ -26,8 +27,6 @@ struct run;
 struct shard;
 struct state;
 struct subscription;
-
-enum thread_phase { THREAD_LOADING, THREAD_READY, THREAD_BROKEN };
 
 struct memory { /* the state of a sub-graph that remembers */
     char *path;

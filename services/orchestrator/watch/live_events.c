@@ -70,14 +70,14 @@ void live_drop(struct thread *thread)
 
 static void hand_to(struct subscription *subscription, const struct live_event *event)
 {
-    if (subscription->live && subscription_is_full(subscription) &&
+    if (subscription->state == SUBSCRIPTION_LIVE && subscription_is_full(subscription) &&
         subscription->full) { /* too slow: it reads the log again */
-        subscription->live = false;
+        subscription_move(subscription, SUBSCRIPTION_BEHIND);
         subscription->next_record = (uint64_t)subscription->cursor >> EVENT_NUMBER_BITS;
         subscription->text_from = subscription->misses_text ? subscription->text_from : subscription->cursor;
         subscription->misses_text = true;
     }
-    if (subscription->live)
+    if (subscription->state == SUBSCRIPTION_LIVE)
         subscription_add(subscription, event);
 }
 
@@ -93,7 +93,7 @@ static void hand_out(struct thread *thread)
         live_events_drop_first(thread);
     for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next) {
         subscription_send_tokens(subscription);
-        if (subscription->live)
+        if (subscription->state == SUBSCRIPTION_LIVE)
             subscription_send(subscription);
     }
 }
@@ -246,7 +246,7 @@ static void send_tokens_of_frame(struct subscription *subscription, struct frame
 void subscription_send_tokens(struct subscription *subscription)
 {
     struct thread *thread = subscription->thread;
-    if (!subscription->live || !subscription->misses_text || thread->committed != thread->last)
+    if (subscription->state != SUBSCRIPTION_LIVE || !subscription->misses_text || thread->committed != thread->last)
         return;
     subscription->misses_text = false;
     if (thread->root && thread->run && thread->run->number == subscription->run_number)
@@ -292,8 +292,7 @@ void subscribers_committed(struct thread *thread)
 {
     hand_out(thread);
     for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next)
-        if (!subscription->live)
-            subscription_fill(subscription);
+        subscription_fill(subscription);
 }
 
 void subscribers_end(struct thread *thread, const struct status *why)

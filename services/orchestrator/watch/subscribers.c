@@ -59,9 +59,10 @@ static void subscribers_put(struct subscription *subscription, const struct live
 
 void subscription_end(struct subscription *subscription, const struct status *why)
 {
-    if (subscription->ended)
+    if (subscription_has_ended(subscription) || subscription_has_left(subscription))
         return;
-    subscription->ended = true;
+    subscription_move(subscription,
+                      subscription->state == SUBSCRIPTION_READING ? SUBSCRIPTION_ENDING : SUBSCRIPTION_ENDED);
     subscription->packet.end = true;
     if (why)
         subscription->request.status = *why;
@@ -71,7 +72,8 @@ void subscription_end(struct subscription *subscription, const struct status *wh
 void subscription_add(struct subscription *subscription, const struct live_event *event)
 {
     bool is_text = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_TOKEN;
-    if (event->run != subscription->run_number || event->id <= subscription->cursor || subscription->ended ||
+    bool takes = subscription->state == SUBSCRIPTION_BEHIND || subscription->state == SUBSCRIPTION_LIVE;
+    if (event->run != subscription->run_number || event->id <= subscription->cursor || !takes ||
         (is_text && subscription->misses_text))
         return;
     subscription->cursor = event->id;
@@ -116,7 +118,7 @@ static void go_live(struct subscription *subscription)
 {
     struct thread *thread = subscription->thread;
     struct run *run = subscribers_run_of(subscription);
-    subscription->live = true;
+    subscription_move(subscription, SUBSCRIPTION_LIVE);
     for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
         subscription_add(subscription, event);
     subscription_send_tokens(subscription);
@@ -151,9 +153,14 @@ static void subscribers_page_came(struct store_scan *scan)
     struct arena arena;
     uint64_t upto = subscription->upto;
     struct run *run = subscribers_run_of(subscription);
-    subscription->reading = false;
     size_t i = 0;
-    for (; i < scan->count && st.code == OK && !subscription_is_full(subscription) && !subscription->ended; i++) {
+    if (subscription->state == SUBSCRIPTION_ENDING)
+        subscription_move(subscription, SUBSCRIPTION_ENDED);
+    else if (subscription->state == SUBSCRIPTION_READING)
+        subscription_move(subscription, SUBSCRIPTION_BEHIND);
+    for (; i < scan->count && st.code == OK && !subscription_is_full(subscription) &&
+           subscription->state == SUBSCRIPTION_BEHIND;
+         i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, &scan->rows[i], &st);
         uint64_t number = key_number(scan->rows[i].key);
@@ -180,17 +187,17 @@ static void subscribers_page_came(struct store_scan *scan)
     }
     bool all = i == scan->count && !scan->more;
     store_scan_fini(scan);
-    if (all && !subscription->ended)
+    if (all && subscription->state == SUBSCRIPTION_BEHIND)
         subscription->next_record = upto + 1;
     if (st.code != OK)
         subscription_end(subscription, &st);
-    else if (all && !subscription->ended && subscription->next_record > thread->committed &&
+    else if (all && subscription->state == SUBSCRIPTION_BEHIND && subscription->next_record > thread->committed &&
              subscription->next_record >= subscription->live_from)
         go_live(subscription);
     subscription_send(subscription);
-    if (subscription->left)
+    if (subscription_has_left(subscription))
         subscription_leave(subscription);
-    else if (!subscription->live && !subscription->ended && subscription->next_record <= thread->committed)
+    else if (subscription->next_record <= thread->committed)
         subscription_fill(subscription);
     thread->holds--; /* not before the subscription has gone */
     thread_settle(thread);
@@ -201,10 +208,10 @@ void subscription_fill(struct subscription *subscription)
 {
     struct key from, to;
     struct thread *thread = subscription->thread;
-    if (subscription->reading || subscription->ended || subscription->left || subscription->live ||
-        subscription_is_full(subscription) || thread->phase != THREAD_READY)
+    if (subscription->state != SUBSCRIPTION_BEHIND || subscription_is_full(subscription) ||
+        thread->phase != THREAD_READY)
         return;
-    subscription->reading = true;
+    subscription_move(subscription, SUBSCRIPTION_READING);
     subscription->upto = thread->committed;
     thread->holds++;
     key_numbered(&from, KEY_RECORD, thread->tenant, thread->id, subscription->next_record);
@@ -224,7 +231,7 @@ static void subscribers_beat(struct timer *timer)
     struct subscription *subscription = CONTAINER_OF(timer, struct subscription, heartbeat);
     struct run *run = subscribers_run_of(subscription);
     int64_t now_ns = clock_now_ns();
-    if (subscription->ended || subscription->left)
+    if (subscription_has_ended(subscription) || subscription_has_left(subscription))
         return;
     loop_arm_after(subscription->thread->shard->loop, &subscription->heartbeat, subscription->heartbeat_ms);
     if (subscription->full && now_ns - subscription->sent_ns >= UNREAD_MS * NS_PER_MS) {
@@ -284,8 +291,8 @@ bool subscribers_await_end(const struct run *run)
 {
     for (const struct subscription *subscription = run->thread->subscriptions; subscription;
          subscription = subscription->next)
-        if (subscription->request.in_call && !subscription->left && !subscription->ended &&
-            strcmp(subscription->run_id, run->id) == 0)
+        if (subscription->request.in_call && !subscription_has_left(subscription) &&
+            !subscription_has_ended(subscription) && strcmp(subscription->run_id, run->id) == 0)
             return true;
     return false;
 }
@@ -336,9 +343,12 @@ void subscribers_add(struct request *request, struct thread *thread)
     if (run && run == thread->run)
         live_recall(run);
     loop_arm_after(thread->shard->loop, &subscription->heartbeat, subscription->heartbeat_ms);
-    if (subscription->left) /* while its thread was being read */
+    if (subscription_has_left(subscription)) { /* while its thread was being read */
         subscription_leave(subscription);
-    else if (subscription->until && subscription->cursor >= subscription->until)
+        return;
+    }
+    subscription_move(subscription, SUBSCRIPTION_BEHIND);
+    if (subscription->until && subscription->cursor >= subscription->until)
         subscription_end(subscription, NULL);
     else
         subscription_fill(subscription);

@@ -4,6 +4,7 @@
 #define RENGA_ORCHESTRATOR_SUBSCRIBERS_H
 
 #include "log/ids.h"
+#include "subscription_state.h"
 #include "thread/request.h"
 
 #include "base/arena.h"
@@ -47,7 +48,8 @@ struct packet { /* events on their way to a watcher */
 struct subscription {
     /* The watcher's side. */
     struct watcher *watcher; /* NULL: it has left */
-    bool paused, over, refused, has_packet;
+    enum watcher_state watcher_state;
+    bool paused, has_packet;        /* paused by the watcher; the shard awaits that a packet is taken */
     struct request request;         /* on which it came; its status is why the stream ends */
     _Alignas(16) char storage[384]; /* the first block of `arena`: the request fits, so most need no other */
     struct arena arena;
@@ -64,7 +66,9 @@ struct subscription {
     uint64_t live_from;         /* what comes from this record on is among the live events */
     int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
     int64_t text_from;          /* `misses_text`: it has seen tokens up to this event */
-    bool left, full, reading, ended, live, misses_text;
+    enum subscription_state state;
+    bool full; /* a packet is on its way, and not taken */
+    bool misses_text;
     bool follow, skips_inner;
     bool moves;     /* the run had other versions: the log says from where on */
     uint32_t kinds; /* a bit a kind; 0: all */

@@ -34,9 +34,6 @@ static void free_events(struct packet *packet)
 static void tell_end(struct subscription *subscription)
 {
     struct watcher *watcher = subscription->watcher;
-    if (subscription->over || !watcher)
-        return;
-    subscription->over = true;
     watcher->status = subscription->request.status;
     watcher->handoff_address = subscription->request.handoff_address;
     watcher->came(watcher, NULL);
@@ -65,10 +62,12 @@ static void subscription_deliver(struct subscription *subscription)
         return;
     subscription->has_packet = false;
     bool end = subscription->delivered.end;
-    if (end)
+    if (end) {
+        watcher_move(subscription, WATCHER_ENDED);
         tell_end(subscription);
-    else
+    } else {
         loop_post(subscription->request.shard->loop, &subscription->acknowledged);
+    }
 }
 
 static void packet_came(struct work *work)
@@ -91,7 +90,8 @@ static void free_subscription(struct work *work)
 
 void subscription_send(struct subscription *subscription)
 {
-    if (subscription->full || subscription->left || (!subscription->packet.count && !subscription->packet.end))
+    if (subscription->full || subscription_has_left(subscription) ||
+        (!subscription->packet.count && !subscription->packet.end))
         return;
     subscription->full = true;
     subscription->sent_ns = clock_now_ns();
@@ -105,16 +105,16 @@ static void packet_taken(struct work *work)
     struct subscription *subscription = CONTAINER_OF(work, struct subscription, acknowledged);
     subscription->full = false;
     subscription->sent_ns = clock_now_ns();
-    if (subscription->left)
+    if (subscription_has_left(subscription))
         return;
     subscription_send(subscription);
-    if (!subscription->live)
-        subscription_fill(subscription);
+    subscription_fill(subscription);
 }
 
 static void send_gone(struct subscription *subscription)
 {
     struct thread *thread = subscription->thread;
+    subscription_move(subscription, SUBSCRIPTION_LEFT);
     if (thread) {
         struct subscription **link = &thread->subscriptions;
         while (*link && *link != subscription)
@@ -131,11 +131,12 @@ static void send_gone(struct subscription *subscription)
         thread_settle(thread);
 }
 
-/* The subscription is freed when nothing of it is under way any more. */
+/* The subscription is freed when its thread or page, if it awaits one, has come. */
 void subscription_leave(struct subscription *subscription)
 {
-    subscription->left = true;
-    if (subscription->thread && !subscription->reading)
+    if (subscription_may_move(subscription, SUBSCRIPTION_LEAVING))
+        subscription_move(subscription, SUBSCRIPTION_LEAVING);
+    else
         send_gone(subscription);
 }
 
@@ -155,7 +156,7 @@ static void subscription_reap(struct work *work)
 static void subscription_refused(struct request *request)
 {
     struct subscription *subscription = request->owner;
-    subscription->refused = true;
+    watcher_move(subscription, WATCHER_REFUSED);
     if (subscription->watcher) {
         tell_end(subscription);
     } else if (request->shard) {
@@ -212,8 +213,9 @@ void runner_unwatch(struct watcher *watcher)
         return;
     watcher->subscription = NULL;
     subscription->watcher = NULL;
-    if (subscription->refused || !subscription->request.shard) {
-        if (subscription->refused)
+    bool refused = subscription->watcher_state == WATCHER_REFUSED;
+    if (refused || !subscription->request.shard) {
+        if (refused)
             loop_post(subscription->request.loop, &subscription->gone);
         return;
     }

@@ -2,6 +2,8 @@
  * has a row for each state, with a letter for each state that follows it, in the order of the enum. */
 #include "thread/frame.h"
 #include "thread/run.h"
+#include "thread/thread.h"
+#include "watch/subscribers.h"
 
 #include "unit.h"
 
@@ -97,12 +99,103 @@ static void a_state_that_no_release_knows_is_no_move_of_a_run(void **state)
     assert_false(run_may_move(&run, 1000));
 }
 
+/* ---- a frame ------------------------------------------------------------------------------------------------------
+ */
+
+static const char *const frame_allowed[] = {
+    [FRAME_RESTS] = "xxxxx",   [FRAME_TO_BEGIN] = "xxxxx", [FRAME_AT_WORK] = "xx.xx",
+    [FRAME_STOPPED] = "xx..x", [FRAME_ENDED] = "xx..x",
+};
+
+static bool frame_may(unsigned from, unsigned to)
+{
+    struct frame frame = {.phase = from};
+    return frame_may_move(&frame, to);
+}
+
+static unsigned frame_moved(unsigned from, unsigned to)
+{
+    struct frame frame = {.phase = from};
+    frame_move(&frame, to);
+    return frame.phase;
+}
+
+/* ---- a thread -----------------------------------------------------------------------------------------------------
+ */
+
+static const char *const thread_allowed[] = {
+    [THREAD_LOADING] = ".xx",
+    [THREAD_READY] = "..x",
+    [THREAD_BROKEN] = "..x",
+};
+
+static bool thread_may(unsigned from, unsigned to)
+{
+    struct thread thread = {.phase = from};
+    return thread_may_move(&thread, to);
+}
+
+static unsigned thread_moved(unsigned from, unsigned to)
+{
+    struct thread thread = {.phase = from};
+    thread_move(&thread, to);
+    return thread.phase;
+}
+
+/* ---- a subscription -----------------------------------------------------------------------------------------------
+ */
+
+static const char *const subscription_allowed[] = {
+    [SUBSCRIPTION_ASKED] = ".x....xx",   [SUBSCRIPTION_BEHIND] = "..xx.x.x", [SUBSCRIPTION_READING] = ".x..x.x.",
+    [SUBSCRIPTION_LIVE] = ".x...x.x",    [SUBSCRIPTION_ENDING] = ".....xx.", [SUBSCRIPTION_ENDED] = ".......x",
+    [SUBSCRIPTION_LEAVING] = ".......x", [SUBSCRIPTION_LEFT] = "........",
+};
+
+static bool subscription_may(unsigned from, unsigned to)
+{
+    struct subscription subscription = {.state = from};
+    return subscription_may_move(&subscription, to);
+}
+
+static unsigned subscription_moved(unsigned from, unsigned to)
+{
+    struct subscription subscription = {.state = from};
+    subscription_move(&subscription, to);
+    return subscription.state;
+}
+
+/* ---- its watcher --------------------------------------------------------------------------------------------------
+ */
+
+static const char *const watcher_allowed[] = {
+    [WATCHER_WATCHES] = ".xx",
+    [WATCHER_ENDED] = "...",
+    [WATCHER_REFUSED] = "...",
+};
+
+static bool watcher_may(unsigned from, unsigned to)
+{
+    struct subscription subscription = {.watcher_state = from};
+    return watcher_may_move(&subscription, to);
+}
+
+static unsigned watcher_moved(unsigned from, unsigned to)
+{
+    struct subscription subscription = {.watcher_state = from};
+    watcher_move(&subscription, to);
+    return subscription.watcher_state;
+}
+
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static const struct machine_case cases[] = {
     {"activation", ACTIVATION_WAITING + 1, activation_allowed, activation_may, activation_moved},
     {"branch", BRANCH_ENDED + 1, branch_allowed, branch_may, branch_moved},
     {"run", STATE(CANCELLED) + 1, run_allowed, run_may, run_moved},
+    {"frame", FRAME_ENDED + 1, frame_allowed, frame_may, frame_moved},
+    {"thread", THREAD_BROKEN + 1, thread_allowed, thread_may, thread_moved},
+    {"subscription", SUBSCRIPTION_LEFT + 1, subscription_allowed, subscription_may, subscription_moved},
+    {"watcher", WATCHER_REFUSED + 1, watcher_allowed, watcher_may, watcher_moved},
 };
 #define CASES (sizeof cases / sizeof *cases)
 
