@@ -22,7 +22,7 @@ export function holders(documents, name = documents.root, prefix = '', depth = 0
 }
 
 export function openAtFirst(documents) {
-  let room = 40 - Object.keys(documents.all.get(documents.root)?.nodes ?? {}).length
+  let room = 72 - Object.keys(documents.all.get(documents.root)?.nodes ?? {}).length
   const open = new Set()
   for (const one of holders(documents)) {
     const parent = one.key.includes('/') ? one.key.slice(0, one.key.lastIndexOf('/')) : null
