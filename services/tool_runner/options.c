@@ -1,5 +1,5 @@
 /* The tool-runner's options. */
-#include "tool_runner_priv.h"
+#include "shared_state.h"
 
 #define HOUR_MS 3600000LL
 #define DAY_MS  (24 * HOUR_MS)

@@ -2,6 +2,7 @@
 #include "tool_runner.h"
 
 #include "base/memory.h"
+#include "instance/tool_runner_instance.h"
 #include "knowledge/knowledge.h"
 #include "list/list_tools.h"
 #include "notes/notes.h"
@@ -9,7 +10,7 @@
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
 #include "search/search.h"
-#include "tool_runner_priv.h"
+#include "shared_state.h"
 #include "tools/robots_ask.h"
 
 #include <stdlib.h>

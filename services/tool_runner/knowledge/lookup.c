@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "instance/span_content.h"
 #include "knowledge/vectors.h"
-#include "run/span_content.h"
 #include "telemetry/spans.h"
 
 #include <string.h>

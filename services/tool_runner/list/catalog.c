@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "instance/tool_runner_instance.h"
 #include "mcp/mcp.h"
-#include "tool_runner_priv.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef RENGA_TOOL_RUNNER_CATALOG_H
 #define RENGA_TOOL_RUNNER_CATALOG_H
 
-#include "tool.h"
+#include "tools/tool.h"
 #include "json/schema.h"
 
 struct catalog;

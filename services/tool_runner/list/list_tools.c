@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "catalog.h"
+#include "instance/tool_runner_instance.h"
 #include "mcp/mcp.h"
 #include "rpc/rpc.h"
-#include "tool_runner_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

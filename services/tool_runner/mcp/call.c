@@ -6,8 +6,8 @@
  * Both sides hold the call; either may release it first. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "instance/tool_runner_instance.h"
 #include "mcp_priv.h"
-#include "tool_runner_priv.h"
 #include "json/writer.h"
 
 #include <stdlib.h>

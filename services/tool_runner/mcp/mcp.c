@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "instance/tool_runner_instance.h"
 #include "mcp_priv.h"
-#include "tool_runner_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef RENGA_MCP_H
 #define RENGA_MCP_H
 
-#include "tool.h"
+#include "tools/tool.h"
 #include "json/schema.h"
 
 #include <stdatomic.h>

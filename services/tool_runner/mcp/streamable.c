@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "http/client.h"
 #include "http/sse.h"
+#include "instance/tool_runner_instance.h"
 #include "mcp_priv.h"
-#include "tool_runner_priv.h"
 
 #include <poll.h>
 #include <stdlib.h>

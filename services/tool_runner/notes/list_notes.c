@@ -2,10 +2,10 @@
 #include "note_rows.h"
 #include "notes.h"
 
+#include "instance/tool_runner_instance.h"
+#include "record/records.h"
+#include "record/request_name.h"
 #include "rpc/call.h"
-#include "run/records.h"
-#include "run/request_check.h"
-#include "tool_runner_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

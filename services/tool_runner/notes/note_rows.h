@@ -1,4 +1,4 @@
-/* Rows of notes, in the store of the record (run/record.h):
+/* Rows of notes, in the store of the record (record/record.h):
  *
  *      N tenant 0 thread 0 run 0 step_no    the note, packed, with a checksum (store/checksum.h)
  *

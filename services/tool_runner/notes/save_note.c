@@ -4,11 +4,11 @@
 #include "notes.h"
 
 #include "base/clock.h"
+#include "instance/tool_runner_instance.h"
+#include "record/record.h"
+#include "record/records.h"
+#include "record/request_name.h"
 #include "rpc/rpc.h"
-#include "run/record.h"
-#include "run/records.h"
-#include "run/request_check.h"
-#include "tool_runner_priv.h"
 
 #include <stdio.h>
 #include <string.h>

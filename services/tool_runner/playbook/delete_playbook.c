@@ -3,8 +3,8 @@
 #include "playbook_cache.h"
 #include "playbook_load.h"
 #include "playbooks.h"
-#include "run/key_lock.h"
-#include "run/records.h"
+#include "record/key_lock.h"
+#include "record/records.h"
 
 #include "base/memory.h"
 #include "rpc/rpc.h"

@@ -4,8 +4,8 @@
 #include "playbooks.h"
 
 #include "base/memory.h"
+#include "record/request_name.h"
 #include "rpc/rpc.h"
-#include "run/request_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 #include "playbook_rows.h"
 #include "playbooks.h"
 
+#include "instance/tool_runner_instance.h"
 #include "playbook.h"
+#include "record/records.h"
+#include "record/request_name.h"
 #include "rpc/rpc.h"
-#include "run/records.h"
-#include "run/request_check.h"
-#include "tool_runner_priv.h"
 
 #define TOKEN_MAX  256
 #define PAGE_USUAL 100

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "playbook_rows.h"
-#include "run/key_lock.h"
+#include "record/key_lock.h"
 #include "telemetry/metrics.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "playbook_cache.h"
 #include "playbook_gather.h"
 #include "playbook_redo.h"
+#include "record/records.h"
 #include "rpc/rpc.h"
-#include "run/records.h"
 
 #include <string.h>
 

@@ -9,11 +9,11 @@
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_LOAD_H
 
+#include "instance/tool_runner_instance.h"
 #include "loop/jobs.h"
 #include "playbook/playbook.h"
 #include "playbook/playbook_rows.h"
 #include "store/store.h"
-#include "tool_runner_priv.h"
 
 struct rpc_call;
 

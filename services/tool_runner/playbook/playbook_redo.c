@@ -2,7 +2,7 @@
 
 #include "playbook_draft.h"
 #include "playbook_undo.h"
-#include "run/row_key.h"
+#include "record/row_key.h"
 
 #include <string.h>
 

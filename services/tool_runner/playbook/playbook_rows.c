@@ -1,7 +1,7 @@
 #include "playbook_rows.h"
 
+#include "record/row_key.h"
 #include "rpc/call.h"
-#include "run/row_key.h"
 #include "store/checksum.h"
 
 #include <string.h>

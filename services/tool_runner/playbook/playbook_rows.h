@@ -1,4 +1,4 @@
-/* Rows of playbooks, in the store of the record (run/record.h):
+/* Rows of playbooks, in the store of the record (record/record.h):
  *
  *      P tenant 0 h 0 dataset                    the head: revision, counters, sums
  *      P tenant 0 d 0 dataset 0 b place id       a bullet, packed

@@ -3,8 +3,8 @@
 #include "playbook_write.h"
 
 #include "playbook_cache.h"
+#include "record/row_key.h"
 #include "rpc/call.h"
-#include "run/row_key.h"
 #include "store/checksum.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "playbook_undo.h"
 
+#include "record/row_key.h"
 #include "rpc/rpc.h"
-#include "run/row_key.h"
 #include "store/checksum.h"
 
 #include <string.h>

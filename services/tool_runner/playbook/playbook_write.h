@@ -12,7 +12,7 @@
 
 #include "playbook/playbook_draft.h"
 #include "playbook/playbook_load.h"
-#include "run/key_lock.h"
+#include "record/key_lock.h"
 
 #include <openssl/sha.h>
 

@@ -3,8 +3,8 @@
 #include "playbook_write.h"
 
 #include "base/log.h"
+#include "record/row_key.h"
 #include "rpc/rpc.h"
-#include "run/row_key.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* ForgetThread: deletes page by page, first calls and then notes, until the thread has no rows. */
+#include "instance/tool_runner_instance.h"
 #include "notes/note_rows.h"
-#include "record.h"
-#include "records.h"
-#include "request_check.h"
+#include "record/record.h"
+#include "record/records.h"
+#include "record/request_name.h"
 #include "rpc/rpc.h"
 #include "run_tools.h"
-#include "tool_runner_priv.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* The rules that relate several fields; the contract's options have the bounds of each field. */
 #include "request_check.h"
 
-#include "tool.h"
+#include "record/request_name.h"
+#include "tools/tool.h"
 
 #include "proto/contract_check.h"
 
@@ -12,20 +13,6 @@ bool tool_name_is_legal(const char *name)
 {
     size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
     return length > 0 && length <= TOOL_NAME_MAX && name[length] == '\0';
-}
-
-bool request_check_name(const char *field, const char *text, size_t max, bool required, struct status *st)
-{
-    size_t length = strlen(text);
-    if (required && !length)
-        return fail_field(st, field, "is empty; it is required");
-    if (length > max)
-        return fail_field(st, field, "has %zu bytes; at most %zu are allowed", length, max);
-    for (const char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return fail_field(st, field, "has the control character 0x%02x at byte %zu; names have none",
-                              (unsigned)(unsigned char)*c, (size_t)(c - text));
-    return true;
 }
 
 /* Ids are names here, and differ; at the gateway a model may have written any text. */

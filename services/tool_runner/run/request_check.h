@@ -15,9 +15,6 @@
  * its own answer for them. */
 bool request_check(const Renga__V1__RunToolsRequest *request, struct status *st);
 
-/* A name of an agent's work: `field` as it is to be named. */
-bool request_check_name(const char *field, const char *text, size_t max, bool required, struct status *st);
-
 bool tool_name_is_legal(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* Reads the record of a request, and writes to it before any tool runs. */
 #include "base/clock.h"
-#include "records.h"
+#include "record/records.h"
 #include "rpc/call.h"
 #include "run_request.h"
 

@@ -5,13 +5,13 @@
 #ifndef RENGA_TOOL_RUNNER_RUN_REQUEST_H
 #define RENGA_TOOL_RUNNER_RUN_REQUEST_H
 
-#include "key_lock.h"
+#include "instance/tool_runner_instance.h"
 #include "loop/jobs.h"
 #include "mcp/mcp.h"
-#include "record.h"
+#include "record/key_lock.h"
+#include "record/record.h"
 #include "rpc/rpc.h"
 #include "tool_call.h"
-#include "tool_runner_priv.h"
 
 enum stage {
     STAGE_LOCK,

@@ -4,7 +4,7 @@
 
 #include "list/catalog.h"
 #include "output_budget.h"
-#include "records.h"
+#include "record/records.h"
 #include "request_check.h"
 #include "run_request.h"
 

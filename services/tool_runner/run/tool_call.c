@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "instance/tool_runner_instance.h"
 #include "observe.h"
-#include "records.h"
+#include "record/records.h"
 #include "request_check.h"
-#include "tool_runner_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define RENGA_TOOL_CALL_H
 
 #include "list/catalog.h"
-#include "record.h"
+#include "record/record.h"
 #include "run_slots.h"
 #include "tool_run.h"
 

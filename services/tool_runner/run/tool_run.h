@@ -13,7 +13,7 @@
 #include "base/buffer.h"
 #include "base/trace.h"
 #include "rpc/rpc.h"
-#include "tool.h"
+#include "tools/tool.h"
 
 enum tool_run_state { TOOL_RUN_READY, TOOL_RUN_RUNNING, TOOL_RUN_STOPPED, TOOL_RUN_ENDED };
 

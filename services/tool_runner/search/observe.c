@@ -1,10 +1,10 @@
 #include "search/observe.h"
 
 #include "base/clock.h"
-#include "run/span_content.h"
+#include "instance/span_content.h"
+#include "instance/tool_runner_instance.h"
 #include "telemetry/metrics.h"
 #include "telemetry/spans.h"
-#include "tool_runner_priv.h"
 
 #include <stdio.h>
 

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "run/records.h"
-#include "run/request_check.h"
+#include "instance/tool_runner_instance.h"
+#include "record/records.h"
+#include "record/request_name.h"
 #include "search/fuse.h"
 #include "search/search_priv.h"
-#include "tool_runner_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

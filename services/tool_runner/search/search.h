@@ -11,8 +11,8 @@
 #define RENGA_TOOL_RUNNER_SEARCH_H
 
 #include "knowledge/lookup.h"
-#include "run/key_lock.h"
-#include "run/record.h"
+#include "record/key_lock.h"
+#include "record/record.h"
 #include "search/source_call.h"
 
 #define SEARCH_NAMES_MAX        8 /* sources that a request names */

@@ -1,7 +1,7 @@
 /* Which sources a request asks: by name, or all of a group that are no stand-ins. */
 #include "search/search_priv.h"
 
-#include "tool_runner_priv.h"
+#include "instance/tool_runner_instance.h"
 
 #include <stdio.h>
 #include <string.h>

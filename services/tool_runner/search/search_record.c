@@ -4,9 +4,9 @@
 #include "search/search_priv.h"
 
 #include "base/clock.h"
+#include "instance/tool_runner_instance.h"
+#include "record/records.h"
 #include "rpc/call.h"
-#include "run/records.h"
-#include "tool_runner_priv.h"
 #include "json/pull.h"
 #include "json/writer.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "instance/tool_runner_instance.h"
 #include "search/observe.h"
-#include "tool_runner_priv.h"
 #include "words/words.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/machine.h"
 #include "http/cassette.h"
+#include "instance/tool_runner_instance.h"
 #include "search/observe.h"
 #include "search/source_call_classify.h"
-#include "tool_runner_priv.h"
 #include "json/pull.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tools/found.h"
 
-#include "tool_runner_priv.h"
+#include "instance/tool_runner_instance.h"
 #include "words/words.h"
 
 #include <stdlib.h>

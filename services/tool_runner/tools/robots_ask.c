@@ -2,7 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "tool_runner_priv.h"
+#include "instance/tool_runner_instance.h"
 #include "tools/page_hosts.h"
 #include "tools/robots.h"
 

@@ -1,6 +1,6 @@
 /* search_web: pages of the web, by the sources of tool_runner.search. */
+#include "instance/tool_runner_instance.h"
 #include "search/search.h"
-#include "tool_runner_priv.h"
 #include "tools/tools.h"
 #include "words/words.h"
 

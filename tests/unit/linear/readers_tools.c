@@ -2,11 +2,11 @@
 #include "readers.h"
 
 #include "base/buffer.h"
+#include "instance/tool_runner_instance.h"
 #include "knowledge/postings.h"
 #include "mcp/mcp_priv.h"
 #include "run/tool_call.h"
 #include "run/tool_run.h"
-#include "tool_runner_priv.h"
 #include "tools/formula.h"
 #include "tools/zone.h"
 

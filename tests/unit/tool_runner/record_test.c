@@ -1,8 +1,8 @@
 /* The record in a store of its own, in virtual time. */
-#include "run/record.h"
+#include "record/record.h"
 
 #include "base/clock.h"
-#include "run/records.h"
+#include "record/records.h"
 
 #include <stdio.h>
 

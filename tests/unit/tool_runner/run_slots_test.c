@@ -1,5 +1,5 @@
 /* Places and key_locks: who runs, who waits, who is sent away; also with loops that run by themselves. */
-#include "run/key_lock.h"
+#include "record/key_lock.h"
 #include "run/run_slots.h"
 
 #include <semaphore.h>

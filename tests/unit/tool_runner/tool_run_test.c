@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "tool_runner_priv.h"
+#include "instance/tool_runner_instance.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "run/span_content.h"
+#include "span_content.h"
 
 #include "base/text.h"
 #include "telemetry/redact.h"

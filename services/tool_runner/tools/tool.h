@@ -64,7 +64,7 @@ struct tool {
 /* ---- inputs of a run; all of them live until it ends ------------------------------------------------------------- */
 
 const struct tool *tool_run_tool(const struct tool_run *run);
-/* The instance of this loop, with the state that tools share (tool_runner_priv.h). */
+/* The instance of this loop, with the state that tools share (instance/tool_runner_instance.h). */
 struct tool_runner *tool_run_runner(const struct tool_run *run);
 struct loop *tool_run_loop(const struct tool_run *run);
 /* Of TOOL_ARENA_MAX. If it returns NULL, the run has to fail with RESOURCE_EXHAUSTED. */

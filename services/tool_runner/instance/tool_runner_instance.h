@@ -1,9 +1,8 @@
-/* An instance of the tool-runner, and the state that the instances of a process share. Private to
- * services/tool_runner. */
-#ifndef RENGA_TOOL_RUNNER_PRIV_H
-#define RENGA_TOOL_RUNNER_PRIV_H
+/* An instance of the tool-runner, one in each loop, and the state that the instances of a process share. Each room
+ * reads its own part; shared_state.h creates and destroys them. Private to services/tool_runner. */
+#ifndef RENGA_TOOL_RUNNER_INSTANCE_H
+#define RENGA_TOOL_RUNNER_INSTANCE_H
 
-#include "base/status.h"
 #include "config/config.h"
 #include "loop/loop.h"
 #include "renga/v1/tool_runner.pb-c.h"
@@ -19,7 +18,6 @@ struct playbooks;
 struct records;
 struct robots;
 struct search_sources;
-struct service_context;
 struct spans;
 struct tool_shared;
 struct key_locks;
@@ -54,14 +52,5 @@ struct tool_shared {
     int64_t queue_wait_ms, list_wait_ms;
     unsigned members; /* loops that have joined */
 };
-
-/* No instance has joined yet. */
-struct tool_shared *tool_shared_create(const struct service_context *context, struct status *st);
-
-/* Called in each loop at the beginning and end of its instance. The last leave destroys the shared state. */
-void tool_shared_join(struct tool_shared *shared, struct tool_runner *runner);
-void tool_shared_leave(struct tool_shared **shared, struct tool_runner *runner);
-
-extern const struct option tool_runner_options[];
 
 #endif
