@@ -1,36 +1,14 @@
-/* Shared by all instances of a process, one in each loop. */
+/* The life of the state that the instances of a process share (instance/gateway_instance.h), and the options of the
+ * service. */
 #ifndef RENGA_LLM_GATEWAY_GATEWAY_SHARED_H
 #define RENGA_LLM_GATEWAY_GATEWAY_SHARED_H
 
 #include "base/status.h"
 #include "config/config.h"
-#include "loop/loop.h"
-#include "upstream/retry.h"
 
-#include <pthread.h>
-#include <stdint.h>
-
-struct config_generation;
-struct admission;
 struct gateway;
-struct ledger;
+struct gateway_shared;
 struct metrics;
-struct response_cache;
-
-struct gateway_shared {
-    const struct config *config;
-    struct admission *admission;
-    struct ledger *ledger;
-    struct response_cache *cache;
-    struct retry_budget budget;
-    struct metrics *metrics;
-    struct gateway *members[LOOPS_MAX]; /* one in each loop, all joined before the first call */
-    unsigned member_count;
-    pthread_mutex_t lock; /* guards the fields below; calls do not take it */
-    struct config_generation
-        *generation; /* the current configuration. Calls use the reference of their loop's gateway */
-    uint64_t reloaded, reload_refused;
-};
 
 /* `config` and `metrics` are borrowed; `metrics` gets the gauges of shared state: slots, queue, circuit breakers,
  * cache, ledger. No instance has joined yet. */
@@ -43,5 +21,7 @@ void gateway_shared_leave(struct gateway_shared **shared, struct gateway *gatewa
 /* Reads the routes document again. A wrong document is logged and the old one stays. When this returns, all loops
  * use the new one. Not from inside a loop; one call at a time, between the last join and the first leave. */
 void gateway_shared_reload(struct gateway_shared *shared);
+
+extern const struct option llm_gateway_options[];
 
 #endif

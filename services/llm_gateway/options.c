@@ -1,5 +1,5 @@
 /* The gateway's options. */
-#include "gateway_priv.h"
+#include "gateway_shared.h"
 #include "routing/deployment.h"
 #include "upstream/retry.h"
 

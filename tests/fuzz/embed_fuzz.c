@@ -1,6 +1,6 @@
 /* libFuzzer on answers with vectors. The first byte says whose answer it is and how many texts were sent (1 to 8). What
  * is read without a tree must be what stands in one. */
-#include "embed/embed_answer.h"
+#include "answer/embed_answer.h"
 #include "provider/openai_priv.h"
 
 #include "json/json.h"

@@ -195,7 +195,7 @@ check(f"at most {INDEFINITE_MAX} of 1,000 words of comments are indefinite (what
       [f"{measured['indefinite_rate']:.1f}"] if measured["indefinite_rate"] > INDEFINITE_MAX else [])
 
 # The services in which rooms still include each other in a circle. A service whose circle is gone leaves this list.
-CIRCLES_LEFT = {"services/llm_gateway", "services/orchestrator"}
+CIRCLES_LEFT = {"services/orchestrator"}
 
 
 def in_service(circle, service):

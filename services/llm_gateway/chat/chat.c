@@ -5,9 +5,10 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "cache/replay.h"
-#include "config_generation.h"
 #include "contract/check_chat.h"
+#include "pipeline/generation_use.h"
 #include "pipeline/pipeline_result.h"
+#include "routing/config_generation.h"
 #include "telemetry/spans.h"
 #include "json/schema.h"
 

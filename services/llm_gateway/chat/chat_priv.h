@@ -17,10 +17,10 @@
 #ifndef RENGA_LLM_GATEWAY_CHAT_PRIV_H
 #define RENGA_LLM_GATEWAY_CHAT_PRIV_H
 
-#include "answer.h"
+#include "answer/answer.h"
 #include "chat.h"
-#include "gateway_priv.h"
 #include "http/sse.h"
+#include "instance/gateway_instance.h"
 #include "pipeline/pipeline.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"

@@ -1,7 +1,6 @@
 #include "check_embed.h"
 
 #include "contract/check_priv.h"
-#include "embed/embed_answer.h"
 
 #include "proto/contract_check.h"
 

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Limits of the contract (llm_gateway.proto). */
+#define EMBED_INPUTS_MAX  2048
+#define EMBED_NUMBERS_MAX 1000000 /* of all vectors of an answer */
+
 /* False with INVALID_ARGUMENT that names the field, "inputs[3]", and a valid value. */
 bool check_embed_request(const Renga__V1__EmbedRequest *request, struct status *st);
 

@@ -2,7 +2,7 @@
 #ifndef RENGA_LLM_GATEWAY_EMBED_PRIV_H
 #define RENGA_LLM_GATEWAY_EMBED_PRIV_H
 
-#include "embed_answer.h"
+#include "answer/embed_answer.h"
 #include "pipeline/pipeline.h"
 
 struct embed {

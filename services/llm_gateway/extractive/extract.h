@@ -12,9 +12,9 @@
 #ifndef RENGA_LLM_GATEWAY_EXTRACT_H
 #define RENGA_LLM_GATEWAY_EXTRACT_H
 
+#include "answer/answer.h"
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "chat/answer.h"
 #include "provider/provider.h"
 #include "words/languages.h"
 #include "words/selection.h"

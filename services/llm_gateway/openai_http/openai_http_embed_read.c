@@ -1,8 +1,9 @@
 /* The body of POST /v1/embeddings: https://platform.openai.com/docs/api-reference/embeddings/create */
 #include "openai_http_priv.h"
 
+#include "answer/vector.h"
 #include "base/nearest.h"
-#include "embed/embed_answer.h"
+#include "contract/check_embed.h"
 
 #include <string.h>
 

@@ -5,7 +5,8 @@
 #include "admission/rate_limit_headers.h"
 #include "base/clock.h"
 #include "base/machine.h"
-#include "config_generation.h"
+#include "generation_use.h"
+#include "routing/config_generation.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef RENGA_LLM_GATEWAY_PIPELINE_PRIV_H
 #define RENGA_LLM_GATEWAY_PIPELINE_PRIV_H
 
-#include "gateway_priv.h"
+#include "instance/gateway_instance.h"
 #include "pipeline.h"
 #include "routing/deployment.h"
 #include "routing/route.h"

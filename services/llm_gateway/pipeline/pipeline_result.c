@@ -2,7 +2,7 @@
 #include "pipeline_result.h"
 
 #include "base/clock.h"
-#include "gateway_priv.h"
+#include "instance/gateway_instance.h"
 #include "provider/provider.h"
 #include "routing/deployment.h"
 #include "routing/route.h"

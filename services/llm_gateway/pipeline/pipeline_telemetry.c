@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "config_generation.h"
+#include "generation_use.h"
 #include "pipeline_content.h"
 #include "pipeline_priv.h"
 #include "provider/provider.h"

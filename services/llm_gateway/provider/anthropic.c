@@ -4,7 +4,7 @@
  * to stop, and message_stop; ping anywhere; error in the place of any of them. A whole answer is the same blocks. */
 #include "anthropic_priv.h"
 
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "openai_priv.h"
 

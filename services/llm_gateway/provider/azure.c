@@ -2,7 +2,7 @@
  *      classic   {endpoint}/openai/deployments/{deployment}/chat/completions?api-version=2024-10-21
  *      v1        {endpoint}/openai/v1/chat/completions, the deployment as "model"; without a version
  * and the same with /embeddings in the place of /chat/completions. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "openai_priv.h"
 
 #include "json/json.h"

@@ -1,6 +1,6 @@
 /* Ollama's own API (/api/chat): a line of JSON for each piece, the counters in the last, arguments of tools as objects.
  * Its OpenAI-compatible endpoint has no num_ctx, and cuts long questions silently. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "openai_priv.h"
 

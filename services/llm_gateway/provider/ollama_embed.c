@@ -1,6 +1,6 @@
 /* Ollama's embeddings (/api/embed): lists of numbers in the order of the texts. A text longer than the model's
  * context is refused and not truncated silently: the vector of half a text would match wrong queries. */
-#include "embed/embed_answer.h"
+#include "answer/embed_answer.h"
 #include "openai_priv.h"
 
 void ollama_write_embed(const struct embed_question *question, struct json_writer *writer)

@@ -1,7 +1,7 @@
 /* OpenAI's Chat Completions, and compatible servers: vLLM, llama.cpp, SGLang, LM Studio, other gateways. Reading is
  * lenient about dialects (a missing id, an index that is always 0, unknown fields). It is strict whenever an
  * incomplete answer could pass for a complete one. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "openai_priv.h"
 

@@ -1,6 +1,6 @@
 /* OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings/create A vector is accepted in
  * base64 and as a list of numbers: some compatible servers do not know encoding_format. */
-#include "embed/embed_answer.h"
+#include "answer/embed_answer.h"
 #include "openai_priv.h"
 
 void openai_write_embed(const struct embed_question *question, struct json_writer *writer)

@@ -63,7 +63,7 @@ struct provider {
     /* The body of a request, one JSON object. */
     void (*write_chat)(const struct chat_question *question, struct json_writer *writer);
 
-    /* Reads a whole answer, or one event (or line) of a stream, into `answer` (chat/answer.h). False with `failure`:
+    /* Reads a whole answer, or one event (or line) of a stream, into `answer` (answer/answer.h). False with `failure`:
      * it is unreadable (DATA_LOSS), or an error in place of an answer. */
     bool (*read_chat)(struct answer *answer, const char *body, size_t size, struct failure *failure);
     bool (*read_event)(struct answer *answer, const struct sse_event *event, struct failure *failure);

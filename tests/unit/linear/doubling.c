@@ -139,8 +139,9 @@ static bool memory_holds(const struct series *series)
            (memory_growth(series) <= MEMORY_LIMIT && peak - MEMORY_FREE <= MEMORY_PER_BYTE * length);
 }
 
-/* The largest input was read once to find its size. Noise can only make it seem slow, so it is read again only where the
- * growth is too high. Noise in the smaller ones would hide a growth, so each of them is read ROUNDS_MIN times at least. */
+/* The largest input was read once to find its size. Noise can only make it seem slow, so it is read again only where
+ * the growth is too high. Noise in the smaller ones would hide a growth, so each of them is read ROUNDS_MIN times at
+ * least. */
 static bool holds_at(struct series *series, size_t size)
 {
     for (size_t i = 0; i < SIZES; i++)

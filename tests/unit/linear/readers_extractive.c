@@ -1,7 +1,7 @@
 /* services/llm_gateway/extractive: the provider that answers in the gateway's own loop. */
 #include "readers.h"
 
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "extractive/extract.h"
 
 /* A user's turn, then, if `found` is not NULL, the findings of a tool. */

@@ -2,11 +2,11 @@
 #include "readers.h"
 
 #include "admission/tokens.h"
+#include "answer/answer.h"
+#include "answer/embed_answer.h"
 #include "cache/cached_response.h"
 #include "cache/replay.h"
-#include "chat/answer.h"
 #include "contract/check_chat.h"
-#include "embed/embed_answer.h"
 #include "http/sse.h"
 #include "openai_http/openai_http_priv.h"
 #include "provider/openai_priv.h"

@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "daemon/key_list.h"
-#include "gateway_priv.h"
+#include "gateway_shared.h"
 #include "http/client.h"
 #include "mcp/setup.h"
 #include "routing/route.h"

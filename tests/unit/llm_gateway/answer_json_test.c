@@ -1,5 +1,5 @@
 /* What passes for the JSON that was asked for. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 
 #include <stdio.h>
 #include <string.h>

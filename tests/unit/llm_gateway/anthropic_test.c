@@ -1,5 +1,5 @@
 /* Anthropic's Messages: the conversation turned into its shape, and its blocks and events read. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "provider/provider.h"
 

@@ -1,5 +1,5 @@
 /* What Azure has beyond OpenAI: its ways, its filters, its errors. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "provider/provider.h"
 

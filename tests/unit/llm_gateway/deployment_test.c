@@ -1,5 +1,5 @@
 /* Where models are asked, and with which key. */
-#include "gateway_priv.h"
+#include "gateway_shared.h"
 #include "http/client.h"
 #include "provider/capability.h"
 #include "provider/provider.h"

@@ -1,6 +1,6 @@
 /* Embeddings as the providers have them: what is asked, what is read, and what is no answer. */
+#include "answer/embed_answer.h"
 #include "contract/check_embed.h"
-#include "embed/embed_answer.h"
 #include "embed/embed_priv.h"
 #include "provider/provider.h"
 

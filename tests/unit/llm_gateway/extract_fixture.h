@@ -2,7 +2,7 @@
 #ifndef RENGA_UNIT_EXTRACT_FIXTURE_H
 #define RENGA_UNIT_EXTRACT_FIXTURE_H
 
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "provider/provider.h"
 #include "json/json.h"
 

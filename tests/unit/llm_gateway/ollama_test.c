@@ -1,5 +1,5 @@
 /* Ollama's own API, and the lines it streams. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "provider/ndjson.h"
 #include "provider/provider.h"

@@ -1,5 +1,5 @@
 /* The dialects of those who speak OpenAI's API: what is read leniently, and what is not. */
-#include "chat/answer.h"
+#include "answer/answer.h"
 #include "http/sse.h"
 #include "provider/provider.h"
 

@@ -2,7 +2,7 @@
 #ifndef ROUTE_FIXTURE_H
 #define ROUTE_FIXTURE_H
 
-#include "gateway_priv.h"
+#include "gateway_shared.h"
 #include "routing/deployment.h"
 #include "routing/route.h"
 

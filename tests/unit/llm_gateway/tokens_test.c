@@ -1,8 +1,8 @@
 /* The estimate of tokens. How near it comes to the real count is measured in tests/integration/llm_gateway/tokens.mjs.
  */
 #include "admission/tokens.h"
+#include "answer/answer.h"
 #include "base/text.h"
-#include "chat/answer.h"
 
 #include <stdlib.h>
 #include <string.h>

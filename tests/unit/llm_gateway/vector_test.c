@@ -1,5 +1,5 @@
 /* Vectors as they stand in JSON: a list of numbers, floats in base64, and what is no vector. */
-#include "embed/vector.h"
+#include "answer/vector.h"
 
 #include "base/random.h"
 

@@ -3,13 +3,11 @@
 #include "admission/admission.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "deployment.h"
 #include "http/client.h"
-#include "pipeline/pipeline_telemetry.h"
 #include "provider/provider.h"
-#include "routing/deployment.h"
-#include "routing/route.h"
+#include "route.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* ---- admissions -------------------------------------------------------------------------------------------------- */
@@ -182,39 +180,4 @@ void config_generation_release(struct config_generation **config_generation_poin
     free(generation->turns);
     routes_destroy(&generation->routes);
     free(generation);
-}
-
-/* ---- by one loop ------------------------------------------------------------------------------------------------- */
-
-struct generation_use *generation_use_create(struct config_generation *generation)
-{
-    struct generation_use *use = xcalloc(1, sizeof *use);
-    use->generation = config_generation_hold(generation);
-    use->series = pipeline_series_create(generation->routes);
-    return use;
-}
-
-static void use_destroy(struct generation_use *use)
-{
-    pipeline_series_destroy(&use->series);
-    config_generation_release(&use->generation);
-    free(use);
-}
-
-void generation_use_end(struct generation_use **use_pointer)
-{
-    struct generation_use *use = *use_pointer;
-    *use_pointer = NULL;
-    if (!use)
-        return;
-    use->over = true;
-    if (!use->calls)
-        use_destroy(use);
-}
-
-void generation_use_leave(struct generation_use *use)
-{
-    assert(use->calls > 0);
-    if (--use->calls == 0 && use->over)
-        use_destroy(use);
 }

@@ -5,7 +5,7 @@
  *      gateway_shared --- holds the current one --------------------.
  *      a loop  --- holds one --- counts its calls --- calls --+--> generation --> routes, deployments, admissions
  *
- * A call is counted only in its own loop, without a lock or a shared counter. */
+ * A call is counted only in its own loop, without a lock or a shared counter (pipeline/generation_use.h). */
 #ifndef RENGA_LLM_GATEWAY_CONFIG_GENERATION_H
 #define RENGA_LLM_GATEWAY_CONFIG_GENERATION_H
 
@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct pipeline_series;
 struct admission;
 struct admission_stats;
 struct routes;
@@ -44,26 +43,5 @@ void config_generation_count(const struct config_generation *generation, struct 
 
 /* Logs its deployments once. */
 void config_generation_log(const struct config_generation *generation);
-
-/* ---- by one loop ------------------------------------------------------------------------------------------------- */
-
-struct generation_use {
-    struct config_generation *generation;
-    struct pipeline_series *series; /* metrics of its routes */
-    unsigned calls;                 /* in progress */
-    bool over;                      /* the loop uses another generation: the last call frees this */
-};
-
-/* From inside the loop. NULL: memory is exhausted. */
-struct generation_use *generation_use_create(struct config_generation *generation);
-void generation_use_end(struct generation_use **use);
-
-/* Each call enters at its beginning and leaves at its end. From inside the loop. */
-static inline struct generation_use *generation_use_enter(struct generation_use *use)
-{
-    use->calls++;
-    return use;
-}
-void generation_use_leave(struct generation_use *use);
 
 #endif

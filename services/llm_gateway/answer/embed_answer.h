@@ -10,6 +10,7 @@
 #define RENGA_LLM_GATEWAY_EMBED_ANSWER_H
 
 #include "base/arena.h"
+#include "contract/check_embed.h"
 #include "contract/failure.h"
 #include "vector.h"
 
@@ -19,10 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of the contract (llm_gateway.proto). */
-#define EMBED_INPUTS_MAX  2048
-#define EMBED_NUMBERS_MAX 1000000 /* of all vectors of an answer */
-#define EMBED_MODEL_MAX   128     /* bytes, AnsweredBy.model */
+#define EMBED_MODEL_MAX 128 /* bytes, AnsweredBy.model; a limit of the contract (llm_gateway.proto) */
 
 /* An embedding request for one model. The request has been checked (contract/check_embed.h). */
 struct embed_question {
