@@ -11,6 +11,7 @@
 #include "stream.h"
 #include "transcode.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct watched {
     struct rpc_client_call call; /* first */
     struct multiplex *watch;
     const char *run_id;
-    int64_t after; /* the last event that the client has */
+    int64_t after;      /* the last event that the client has */
+    const char *reason; /* why the run stopped, of the last event that says so; NULL: the client has that event */
     bool ended;
 };
 
@@ -102,7 +104,7 @@ static void watch_run_ended(struct watched *run)
         json_write_object(&writer, NULL);
         json_write_string(&writer, "runId", run->run_id);
         if (run->call.status.code == OK)
-            json_write_string(&writer, "reason", "COMPLETED");
+            json_write_string(&writer, "reason", run->reason ? run->reason : REASON_DEFAULT);
         else
             edge_error_write_call(&writer, "error", &run->call);
         json_write_end(&writer);
@@ -131,6 +133,8 @@ static void watch_run_came(const ProtobufCMessage *message, void *data)
     const Renga__V1__RunEvent *event = (const Renga__V1__RunEvent *)message;
     if (event->event_id > run->after)
         run->after = event->event_id;
+    const char *reason = stream_reason_of(message);
+    run->reason = reason ? reason : run->reason;
     watch_positions(watch, positions);
     struct json_writer writer = stream_event_begin(&watch->stream, NULL, positions);
     transcode_write(&writer, NULL, message);
@@ -142,9 +146,10 @@ static void watch_run_came(const ProtobufCMessage *message, void *data)
 static bool watch_read_number(const char *text, const char *end, int64_t *number)
 {
     char *stop;
+    errno = 0;
     long long value = strtoll(text, &stop, 10);
     *number = value;
-    return stop == end && text < end && text[strspn(text, "0123456789")] == *end && value >= 0;
+    return stop == end && text < end && text[strspn(text, "0123456789")] == *end && value >= 0 && errno == 0;
 }
 
 /* "12.7.0", in the order of the runs. */

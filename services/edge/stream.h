@@ -49,6 +49,10 @@ struct json_writer stream_event_begin(struct edge_stream *stream, const char *na
 /* Sends it. */
 void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name);
 
+#define REASON_DEFAULT "COMPLETED"
+/* The name of the stop reason that a message has, or NULL. The last message of a stream of the contract has one. */
+const char *stream_reason_of(const ProtobufCMessage *message);
+
 /* The last events. Each is written once; the owner then closes the stream. */
 void stream_write_end(struct edge_stream *stream, const char *reason);
 void stream_write_error(struct edge_stream *stream, const struct rpc_client_call *call);

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REASON_DEFAULT "COMPLETED"
-
 struct stream_call {
     struct edge_call base; /* first */
     struct edge_stream stream;
@@ -69,7 +67,7 @@ static const char *stream_reason_in(const ProtobufCMessage *message)
 }
 
 /* Messages of the contract's streams have their content in a oneof; the last one says why it stopped. */
-static const char *stream_reason_of(const ProtobufCMessage *message)
+const char *stream_reason_of(const ProtobufCMessage *message)
 {
     for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];

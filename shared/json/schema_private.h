@@ -57,7 +57,8 @@ struct schema_node {
     const cJSON *source;
     const char *ref_text, *ref_path;
     struct schema_node *older, *same_bucket;
-    unsigned chain; /* schemas that lead on from here, this one included; 0: not yet known */
+    unsigned chain; /* length of the longest chain of $ref and anyOf from this schema on, itself included; 0: not yet
+                       known */
     bool entered, has_type;
     struct schema_cost cost; /* json_schema_cost.c */
 };

@@ -27,10 +27,17 @@ def script_text(path, seen):
     return text + "".join(script_text(other, seen) for other in paths + [os.path.join(here, name) for name in relative])
 
 
-def targets(build, name):
+def tests_named(build, name):
     told = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", "-R", f"^{re.escape(name)}$"],
                           capture_output=True, text=True, check=True).stdout
-    tests = json.loads(told)["tests"]
+    return json.loads(told)["tests"]
+
+
+def targets(build, name):
+    tests = tests_named(build, name)
+    if not tests:  # a file may be newer than the configuration
+        subprocess.run(["cmake", build], capture_output=True, check=False)
+        tests = tests_named(build, name)
     if not tests:
         sys.exit(f"there is no test '{name}'; tests/dev tests lists the names")
     command = tests[0].get("command", [name])

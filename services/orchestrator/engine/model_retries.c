@@ -116,7 +116,7 @@ static bool went_without(const struct activation *activation)
     bool degraded = false;
     for (size_t i = 0; i < response->n_degradations; i++)
         degraded = degraded || response->degradations[i]->status_code != OK;
-    return degraded && activation->node->kind->has_simple_way;
+    return degraded && activation->node->kind->has_fallback;
 }
 
 void activation_requests_answered(struct activation *activation)

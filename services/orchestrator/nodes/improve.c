@@ -138,5 +138,5 @@ const struct node_kind improve_kind = {
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,
-    .has_simple_way = true,
+    .has_fallback = true,
 };

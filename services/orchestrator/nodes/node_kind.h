@@ -79,8 +79,8 @@ struct node_kind {
     /* It asks the gateway, the planner or the reviewer once in an attempt: its requests to models count for the run's
      * budget of failed requests. */
     bool asks_models;
-    /* The service that it asks takes a simple way without a model, and says so in a degradation. */
-    bool has_simple_way;
+    /* The service that it asks has a fallback without a model, and a degradation says that it was used. */
+    bool has_fallback;
 
     /* It has no effect outside of the process and no cost: it may begin before its run is on disk. */
     bool is_pure;

@@ -281,5 +281,5 @@ const struct node_kind plan_kind = {
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,
-    .has_simple_way = true,
+    .has_fallback = true,
 };

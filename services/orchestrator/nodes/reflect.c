@@ -191,5 +191,5 @@ const struct node_kind reflect_kind = {
     .cancel = service_call_cancel,
     .travels = true,
     .asks_models = true,
-    .has_simple_way = true,
+    .has_fallback = true,
 };

@@ -349,7 +349,13 @@ def _():
         alone = [int(event.id) for event in suite.events(f"/v1/runs/{run}/events", key="anna") if event.id and "heartbeat" not in event.data]
         got = [number for name, number in seen if name == run]
         expect(got == [number for number in alone if number > 1 or run != runs[0]], f"{run}: {got} and not {alone}")
-    for wrong in ("", "?runs=", "?runs=a,,b", "?runs=a,a", "?runs=" + ",".join(f"r{i}" for i in range(51)), "?runs=a&after.a=x", f"?runs={'r' * 65}"):
+    cancelled, done = suite.start("asker", wait=True)["runId"], suite.start("asker", wait=True)["runId"]
+    ask("POST", f"/v1/runs/{cancelled}:cancel", {}, key="anna")
+    ask("POST", f"/v1/runs/{done}:resume", {"answerJson": 1}, key="anna")
+    ends = {event.data.get("runId"): event.data["reason"] for event in suite.events(f"/v1/events:watch?runs={cancelled},{done}", key="anna")
+            if event.name == "end"}
+    expect(ends == {cancelled: "STOP_REASON_CANCELLED", done: "STOP_REASON_COMPLETED", None: "ALL_ENDED"}, f"{ends}")
+    for wrong in ("?runs=a&after.a=9223372036854775808", "", "?runs=", "?runs=a,,b", "?runs=a,a", "?runs=" + ",".join(f"r{i}" for i in range(51)), "?runs=a&after.a=x", f"?runs={'r' * 65}"):
         refused(ask("GET", f"/v1/events:watch{wrong}", key="anna"), 400, "INVALID_ARGUMENT")
     refused(ask("GET", "/v1/events:watch?runs=a,b", key="anna", last_event_id="1"), 400, "INVALID_ARGUMENT", "Last-Event-ID")
 
