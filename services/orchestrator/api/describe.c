@@ -123,6 +123,23 @@ static bool add_graphs(struct arena *arena, const struct agent *agent, const str
     return !arena->exhausted;
 }
 
+static bool add_prompts(struct arena *arena, const struct agent *agent, Renga__V1__DescribeAgentResponse *response)
+{
+    response->prompts = arena_alloc(arena, agent->prompt_count * sizeof(*response->prompts));
+    for (size_t i = 0; i < agent->prompt_count && !arena->exhausted; i++) {
+        const struct prompt *prompt = &agent->prompts[i];
+        Renga__V1__AgentPrompt *message = arena_alloc(arena, sizeof *message);
+        if (!message)
+            return false;
+        renga__v1__agent_prompt__init(message);
+        message->name = arena_strdup(arena, prompt->name);
+        message->language = arena_strdup(arena, prompt->language);
+        message->text = arena_strndup(arena, prompt->text, prompt->size);
+        response->prompts[response->n_prompts++] = message;
+    }
+    return !arena->exhausted;
+}
+
 struct describe_call {
     struct request request; /* first */
     struct rpc_call *call;
@@ -150,7 +167,9 @@ static void described(struct request *request)
     struct agents *agents = self->agents; /* the answer frees the call */
     struct agent *agent = request->place, *current = current_of(agents, agent);
     Renga__V1__DescribeAgentResponse *response = (Renga__V1__DescribeAgentResponse *)request->response;
-    if (add_graphs(request->arena, agent, current, response))
+    const Renga__V1__DescribeAgentRequest *message = (const void *)request->message;
+    if (add_graphs(request->arena, agent, current, response) &&
+        (!message->with_prompts || add_prompts(request->arena, agent, response)))
         self->reply(response, self->call);
     else
         rpc_fail_with(self->call, RESOURCE_EXHAUSTED, NO_MEMORY);

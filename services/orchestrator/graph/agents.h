@@ -23,7 +23,12 @@
 #define MERMAID_BYTES_MAX ((size_t)256 << 10) /* as GraphDescription.mermaid */
 
 struct agents;
-struct prompt;
+
+struct prompt {
+    const char *language, *name, *text;
+    size_t size;
+    bool added; /* by an operator, beside the agent's own */
+};
 
 struct agent {
     const char *name, *description;
@@ -34,11 +39,11 @@ struct agent {
     size_t graph_count;
     const char *bundle_json; /* graph.json and every prompt in a single JSON text; the version is its hash */
     size_t bundle_size;
+    const struct prompt *prompts; /* by language, then by name */
+    size_t prompt_count;
 
     /* Private to the room. */
     bool lenient; /* a prompt of a value may use an unknown name: filling it fails */
-    const struct prompt *prompts;
-    size_t prompt_count;
     struct arena arena;
     atomic_uint holders;
     struct agent *next;

@@ -16,12 +16,6 @@
 #define RECURSION_LIMIT_DEFAULT 100 /* supersteps; a document with cycles sets more */
 #define CONCURRENCY_DEFAULT     64  /* nodes at work at once */
 
-struct prompt {
-    const char *language, *name, *text;
-    size_t size;
-    bool added; /* by an operator, beside the agent's own */
-};
-
 /* A graph on its way from the document. */
 struct draft {
     struct graph *graph;

@@ -259,6 +259,9 @@ await check('agents: the graph, the schema, the versions, and the fault of a bro
   for (const [name, what] of [['Schema', 'Input'], ['Prompts', 'answer.system'], ['Versions', 'current'], ['Document', 'helpdesk']]) {
     await tab(name)
     await page.waitForSelector(`[role=tabpanel]:has-text("${what}")`)
+    if (name !== 'Prompts') continue
+    await page.click('[data-prompt="answer.system"] summary')
+    expect((await page.innerText('[data-prompt="answer.system"] pre >> nth=0')).length > 40, 'the text of the prompt is not there')
   }
 })
 

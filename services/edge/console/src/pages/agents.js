@@ -1,6 +1,6 @@
 // Agents: those that are there, the documents that could not be loaded, and one agent with its graph and versions.
 import { get, newId, parseJson, post, seg } from '../base/api.js'
-import { count } from '../base/format.js'
+import { count, sorted } from '../base/format.js'
 import { html, useMemo, useState } from '../base/html.js'
 import { navigate, route, setFields } from '../base/router.js'
 import { t } from '../base/words.js'
@@ -42,6 +42,21 @@ function StartDialog({ agent, schema, version, onClose }) {
     <div class="actions end"><${Button} kind="primary" icon="play" busy=${busy} disabled=${busy || !valid} onClick=${begin}>${t('agents.begin')}<//></div><//>`
 }
 
+const same = (a, b) => a.name === b.name
+
+// The texts of the prompts, by name, each in its languages.
+function PromptTexts({ name, version }) {
+  const { value, error, again } = useLoad(() => get('/v1/agents/' + seg(name), { graphVersion: version, withPrompts: true }), [name, version])
+  const prompts = useMemo(() => {
+    const list = sorted(value?.prompts ?? [], one => one.name)
+    return list.filter((one, i) => !i || !same(one, list[i - 1])).map(first => ({ name: first.name, texts: list.filter(one => same(one, first)) }))
+  }, [value])
+  if (error) return html`<${ErrorNote} error=${error} onAgain=${again} />`
+  if (!value) return html`<${Loading} />`
+  return prompts.map(one => html`<details class="prompt" key=${one.name} data-prompt=${one.name}><summary><code>${one.name}</code> <span class="faint">${one.texts.map(text => text.language).join(', ')}</span></summary>
+    ${one.texts.map(text => html`<div key=${text.language}><p class="faint">${text.language} <${CopyButton} text=${text.text} /></p><pre dir="auto" lang=${text.language} tabindex="0">${text.text}</pre></div>`)}</details>`)
+}
+
 function Prompts({ documents }) {
   const rows = useMemo(() => [...documents.all].flatMap(([graph, document]) => Object.entries(document.nodes ?? {}).flatMap(([node, one]) =>
     ['system', 'prompt', 'retry_prompt', 'remaining_prompt', 'headings', 'references', 'mark', 'missing'].filter(name => typeof one[name] === 'string' && !one[name].includes(' ')).map(name => ({ graph, node, role: name, prompt: one[name] })))), [documents])
@@ -78,7 +93,7 @@ export function Agent({ name }) {
         ${definition && html`<div class="side"><${Card} title=${chosen} level=${3}><${JsonView} value=${definition} name=${chosen} /><//></div>`}</div>
         <details class="card"><summary>${t('graph.table')}</summary><${GraphTable} documents=${documents} chosen=${chosen} onChoose=${setChosen} /></details>`}
       ${tab === 'schema' && html`<div class="tiles">${[['agents.input', own.inputSchemaJson], ['agents.state', own.stateSchemaJson], ['agents.output', own.outputSchemaJson]].map(([id, text]) => html`<${Card} key=${id} title=${t(id)} level=${3}><${JsonView} value=${parseJson(text, {})} name=${id} /><//>`)}</div>`}
-      ${tab === 'prompts' && html`<${Card}><${Prompts} documents=${documents} /><//>`}
+      ${tab === 'prompts' && html`<${Card}><${Prompts} documents=${documents} /><//><${Card} title=${t('agents.prompt_texts')} level=${3}><${PromptTexts} name=${name} version=${version} /><//>`}
       ${tab === 'versions' && html`<${Card}><div class="scroll" tabindex="0" role="region" aria-label=${t('agents.versions')}><table><thead><tr><th scope="col">${t('agents.version')}</th><th scope="col">${t('agents.loaded')}</th><th scope="col" class="number">${t('agents.open_runs')}</th></tr></thead>
         <tbody>${value.versions.map(one => html`<tr key=${one.graphVersion}><td><a href=${`/agents/${seg(name)}?version=${one.graphVersion}`}><code>${one.graphVersion.slice(0, 16)}</code></a> ${one.current ? html`<span class="tag good">${t('agents.current')}</span>` : ''}</td><td><${Time} ms=${one.loadedMs} /></td><td class="number">${count(one.openRuns)}</td></tr>`)}</tbody></table></div><//>`}
       ${tab === 'document' && value.graphs.map(one => html`<${Card} key=${one.name} title=${one.name} level=${3} actions=${html`<${CopyButton} text=${one.documentJson} />`}><${JsonView} value=${parseJson(one.documentJson, {})} name=${one.name} tools=${false} /><//>`)}
