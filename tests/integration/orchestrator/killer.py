@@ -214,7 +214,7 @@ def _():
         others = [case.all[i % 3].start_run("long", {}, wait=False) for i in range(OTHERS)]
         run = case.all[0].start_run("killer", {}, wait=False)
         for _ in range(3):
-            wait_until(lambda: any(which.process.poll() is not None for which in case.all), "nobody dies", 30 * SLOW)
+            wait_until(lambda: any(which.process.poll() is not None for which in case.all), "nobody dies", 60 * SLOW)
             for which in case.all:
                 if which.process.poll() is not None:
                     which.kill()

@@ -82,7 +82,8 @@ def _():
     redis.start()
     for name, run in acknowledged:
         goes_on(run, name)
-    expect(acknowledged and said("store.recovered", since), "the log does not say that it writes again")
+    expect(acknowledged, "no run was acknowledged")
+    wait_until(lambda: said("store.recovered", since), "the log does not say that it writes again", 10 * SLOW)
     return f"{len(acknowledged)} runs were acknowledged before"
 
 

@@ -28,7 +28,7 @@ def _():
     stream = peer.open(COUNT)
     peer.send_body(stream, message(b"\x08" + varint(PIECES) + b"\x10" + varint(BYTES)))
     time.sleep(STILL_S)
-    status = peer.status(stream, 60)
+    status = peer.status(stream, 180)
     came = len(peer.data.get(stream, b""))
     expect(status == 0 and came > PIECES * BYTES, f"status {status}, {came} bytes, the connection has {'ended' if peer.eof else 'not ended'}")
     peer.close()
