@@ -105,7 +105,8 @@ static bool message_visit(struct message *message)
     if (message->state != UNSEEN)
         return message->state == BOUNDED;
     message->state = UNDER_WAY;
-    qsort(proto->field, proto->n_field, sizeof *proto->field, field_compare);
+    if (proto->n_field)
+        qsort(proto->field, proto->n_field, sizeof *proto->field, field_compare);
     for (size_t i = 0; i < proto->n_field; i++) {
         struct message *inside = message_inside(proto->field[i]);
         Renga__V1__FieldBounds *bounds = field_bounds(proto->field[i]);

@@ -2,6 +2,7 @@
 #include "base/budget.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "unit.h"
 
@@ -40,10 +41,22 @@ static void large_requests_leave_room_for_small_ones(void **state)
     budget_fini(&budget);
 }
 
+/* The seed of the hash differs in each process, so that a name may share with another one. */
+static uint64_t owner_apart_from(uint64_t other)
+{
+    char name[16];
+    uint64_t owner = other;
+    for (unsigned i = 0; owner / 2 % BUDGET_SHARES == other / 2 % BUDGET_SHARES; i++) {
+        snprintf(name, sizeof name, "bert%u", i);
+        owner = budget_owner(name, "");
+    }
+    return owner;
+}
+
 static void one_owner_takes_no_more_than_it_leaves_free(void **state)
 {
     struct budget budget;
-    struct budget_hold anna = {.owner = budget_owner("anna", "desk")}, bert = {.owner = budget_owner("bert", "desk")};
+    struct budget_hold anna = {.owner = budget_owner("anna", "desk")}, bert = {.owner = owner_apart_from(anna.owner)};
     budget_init(&budget, TOTAL);
     assert_true(take_often(&budget, &anna, 16, 4 * MIB, MIB));
     assert_false(budget_take(&budget, &anna, 4 * MIB, MIB));
@@ -62,7 +75,7 @@ static void one_owner_takes_no_more_than_it_leaves_free(void **state)
 static void a_flood_of_small_requests_leaves_room_for_the_large_ones_of_another_owner(void **state)
 {
     struct budget budget;
-    struct budget_hold flood = {.owner = budget_owner("anna", "")}, large = {.owner = budget_owner("bert", "")};
+    struct budget_hold flood = {.owner = budget_owner("anna", "")}, large = {.owner = owner_apart_from(flood.owner)};
     size_t size = (size_t)60 << 10;
     budget_init(&budget, TOTAL);
     assert_false(take_often(&budget, &flood, 900, size, size));

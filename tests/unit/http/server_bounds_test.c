@@ -31,12 +31,12 @@ static int tear_down(void **state)
 
 /* ---- who asks ---------------------------------------------------------------------------------------------------- */
 
-/* The value of the key is the name of its client. */
+/* The value of the key is the name of its client. By its first letter, as budget_owner may give two names one share. */
 static bool bounds_has_key(const struct http_request *request, uint64_t *owner, struct status *st, void *data)
 {
     const char *key = http_request_header(request, "authorization");
     if (key) {
-        *owner = budget_owner(key, "");
+        *owner = 2 * (uint64_t)(unsigned char)key[0] + 1;
         return true;
     }
     st->code = UNAUTHENTICATED;

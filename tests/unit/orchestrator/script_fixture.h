@@ -90,7 +90,7 @@ static const struct node_kind model_kind = {.name = "model",
                                             .cancel = script_cancel,
                                             .travels = true,
                                             .asks_models = true,
-                                            .has_simple_way = true};
+                                            .has_fallback = true};
 extern const struct node_kind noop_kind, set_kind, ask_kind, each_kind, graph_kind, choose_kind, fail_kind;
 extern const struct node_kind merge_kind, measure_kind, thin_kind, take_kind, grade_kind, shorten_kind, reflection_kind;
 const struct node_kind *const node_kinds[] = {
