@@ -33,7 +33,8 @@ PRESETS = ["release", "asan", "tsan"]
 LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|openai_http_sdk|search_(providers|sources)|"
                     "orchestrator_run_(large|damaged)_test|ace_(world|properties|copies)|_five$|autonomous_(quality|tavily)|"
                     "tool_runner_playbook_(model|rows|hostile|search)|interview_(samples|examples|dialogues|terminal)|"
-                    "(research|autonomous|orchestrator)_terminal|renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)"}
+                    "(research|autonomous|orchestrator|helpdesk)_terminal|tool_runner_files|research_audit|"
+                    "renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)"}
 STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of these is called by a program that has threads
 PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
 FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
