@@ -468,7 +468,7 @@ import{h as eo,htm as to}from"./vendor.js";import{Component as wn,createRef as $
       <p dir="auto">${t.stopText}</p>${t.failures?.length>1&&o`<ul>${t.failures.slice(0,20).map(D=>o`<li dir="auto"><code>${D.path?D.path+"/":""}${D.node}</code> ${D.message}</li>`)}</ul>`}<//>`}
     ${Js(t)&&o`<${Rs} run=${t} />`}
     <${_e} list=${t.degradations} />
-    ${t.labels?.forked_from&&o`<${H} icon="fork">${r("fork.of")} <a href=${"/runs/"+I(t.labels.forked_from)}><code>${t.labels.forked_from}</code></a> · <a href=${`/runs/${I(e)}?tab=state&compare=${I(t.labels.forked_from)}`}>${r("branches.compare")}</a><//>`}
+    ${t.labels?.forked_from&&o`<${H} icon="fork"><p>${r("fork.of")} <a href=${"/runs/"+I(t.labels.forked_from)}><code>${t.labels.forked_from}</code></a> · <a href=${`/runs/${I(e)}?tab=state&compare=${I(t.labels.forked_from)}`}>${r("branches.compare")}</a></p><//>`}
     ${n.gap&&o`<${H} icon="warn">${r("run.gap")}<//>`}
     ${K(t.state)==="WAITING"&&o`<${Os} run=${t} onAnswered=${()=>ue(e)} />`}
     <${xe} label=${r("run.views")} value=${i} onChange=${D=>X({tab:D==="graph"?"":D})} tabs=${[{id:"graph",label:r("graph")},{id:"timeline",label:r("timeline")},{id:"state",label:r("run.states")},{id:"events",label:r("run.events")},{id:"output",label:r("run.output")}]} />

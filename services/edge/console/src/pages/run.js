@@ -149,7 +149,7 @@ export function Run({ runId }) {
       <p dir="auto">${run.stopText}</p>${run.failures?.length > 1 && html`<ul>${run.failures.slice(0, 20).map(one => html`<li dir="auto"><code>${one.path ? one.path + '/' : ''}${one.node}</code> ${one.message}</li>`)}</ul>`}<//>`}
     ${resumable(run) && html`<${ResumeNote} run=${run} />`}
     <${Degradations} list=${run.degradations} />
-    ${run.labels?.forked_from && html`<${Note} icon="fork">${t('fork.of')} <a href=${'/runs/' + seg(run.labels.forked_from)}><code>${run.labels.forked_from}</code></a> · <a href=${`/runs/${seg(runId)}?tab=state&compare=${seg(run.labels.forked_from)}`}>${t('branches.compare')}</a><//>`}
+    ${run.labels?.forked_from && html`<${Note} icon="fork"><p>${t('fork.of')} <a href=${'/runs/' + seg(run.labels.forked_from)}><code>${run.labels.forked_from}</code></a> · <a href=${`/runs/${seg(runId)}?tab=state&compare=${seg(run.labels.forked_from)}`}>${t('branches.compare')}</a></p><//>`}
     ${model.gap && html`<${Note} icon="warn">${t('run.gap')}<//>`}
     ${bare(run.state) === 'WAITING' && html`<${Interrupts} run=${run} onAnswered=${() => touch(runId)} />`}
     <${Tabs} label=${t('run.views')} value=${tab} onChange=${id => setFields({ tab: id === 'graph' ? '' : id })} tabs=${[{ id: 'graph', label: t('graph') }, { id: 'timeline', label: t('timeline') }, { id: 'state', label: t('run.states') },
