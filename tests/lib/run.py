@@ -31,7 +31,7 @@ PRESETS = ["release", "asan", "tsan"]
 # because more of the same makes no difference to it: which bytes a client sends, how large or damaged a kept row is, which words
 # a document or a model has. What runs in one process and as five runs in one, where more threads meet.
 LEFT_OUT = {"tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|openai_http_sdk|search_(providers|sources)|"
-                    "orchestrator_run_(large|damaged)_test|ace_(world|properties|copies)|_five$|autonomous_(quality|tavily)|"
+                    "orchestrator_run_(large|damaged)_test|ace_(world|properties|copies)|_five$|autonomous_(quality|tavily|hostile)|helpdesk_unhelpful|"
                     "tool_runner_playbook_(model|rows|hostile|search)|interview_(samples|examples|dialogues|terminal|disk)|"
                     "(research|autonomous|orchestrator|helpdesk)_terminal|tool_runner_files|research_audit|"
                     "renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)"}
