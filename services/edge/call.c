@@ -218,12 +218,15 @@ static void call_writing_ended(struct job *job)
     edge_check_drained(edge);
 }
 
-static void call_write_large(struct edge *edge, struct http_request *request, const ProtobufCMessage *response,
-                             size_t size)
+static void call_write_large(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
+                             const ProtobufCMessage *response, size_t size)
 {
     struct call_writing *writing = xmalloc(sizeof *writing);
     *writing = (struct call_writing){
-        .job = {.loop = edge->loop, .run = call_writing_run, .ended = call_writing_ended},
+        .job = {.loop = edge->loop,
+                .run = call_writing_run,
+                .ended = call_writing_ended,
+                .owner = principal ? job_owner(principal->tenant, principal->name) : 0},
         .edge = edge,
         .request = request,
     };
@@ -248,7 +251,7 @@ static void call_answered(const ProtobufCMessage *response, void *data)
     if (!response) {
         edge_fail_call(call->request, &call->base);
     } else if (size > WRITE_INLINE_MAX) {
-        call_write_large(edge, call->request, response, size);
+        call_write_large(edge, call->request, call->base.principal, response, size);
     } else {
         json_writer_init(&writer, &edge->out);
         transcode_write(&writer, NULL, response);

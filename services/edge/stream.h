@@ -49,7 +49,8 @@ struct json_writer stream_event_begin(struct edge_stream *stream, const char *na
 /* Sends it. */
 void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name);
 
-#define REASON_DEFAULT "COMPLETED"
+#define REASON_DEFAULT "COMPLETED" /* of a stream whose messages have no stop reason */
+
 /* The name of the stop reason that a message has, or NULL. The last message of a stream of the contract has one. */
 const char *stream_reason_of(const ProtobufCMessage *message);
 

@@ -109,7 +109,7 @@ bool activation_may_retry(struct activation *activation)
     return activation->granted_retry;
 }
 
-/* No model has answered: the planner or the reviewer took its simple way. */
+/* No model has answered: the planner or the reviewer used its fallback. */
 static bool went_without(const struct activation *activation)
 {
     const Response *response = activation->response;

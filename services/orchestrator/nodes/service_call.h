@@ -100,7 +100,7 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
                              "way, and says so."},                                                                     \
     [(first) + 4] = {.name = "without_model",                                                                          \
                      .type = PARAMETER_BOOLEAN,                                                                        \
-                     .help = "True: the service takes its simple way at once, and says so."}
+                     .help = "True: the service uses its fallback without a model at once, and says so."}
 /* Fills call->prompting after them. */
 void service_call_prompt(struct service_call *call, size_t first);
 
