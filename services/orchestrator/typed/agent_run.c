@@ -135,6 +135,26 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
         run_failed(run, response->run);
 }
 
+/* The STOPPED event of a run that has SUCCEEDED has all that `stopped` reads, unless it omits the output. The run does
+ * not change after it. */
+static void agent_run_succeeded(struct agent_run *run, const Renga__V1__RunStopped *stopped)
+{
+    Renga__V1__Run message = RENGA__V1__RUN__INIT;
+    message.run_id = agent_run_unconst(run->run_id);
+    message.thread_id = agent_run_unconst(run->thread_id);
+    message.agent = agent_run_unconst(run->agent);
+    message.state = stopped->state;
+    message.stop_reason = stopped->stop_reason;
+    message.stop_text = stopped->stop_text;
+    message.output_json = stopped->output_json;
+    message.output_omitted = stopped->output_omitted;
+    message.usage = stopped->usage;
+    message.degradations = stopped->degradations;
+    message.n_degradations = stopped->n_degradations;
+    message.last_event_id = run->last_event_id;
+    run->stopped(run, &message);
+}
+
 static void agent_run_read_run(struct agent_run *run)
 {
     Renga__V1__GetRunRequest request = RENGA__V1__GET_RUN_REQUEST__INIT;
@@ -185,6 +205,8 @@ static void watch_ended(struct agent_run *run)
         rpc_fail(run->call, &run->end);
     else if (agent_run_is_gone(run, &run->watch))
         agent_run_give_up(run, &run->watch);
+    else if (run->success)
+        agent_run_succeeded(run, run->success);
     else if (run->told)
         agent_run_read_run(run);
     else
@@ -202,7 +224,13 @@ static void agent_run_event_came(const Renga__V1__RunEvent *event, void *data)
         return;
     run->last_event_id = event->event_id;
     run->last_event_ms = event->time_ms;
-    run->told |= event->event_case == RENGA__V1__RUN_EVENT__EVENT_STOPPED;
+    if (event->event_case == RENGA__V1__RUN_EVENT__EVENT_STOPPED) {
+        run->told = true;
+        bool is_enough = event->stopped->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED &&
+                         !event->stopped->output_omitted && !run->reads_whole_run;
+        if (is_enough)
+            run->success = rpc_message_copy(rpc_call_arena(run->call), &event->stopped->base);
+    }
     run->came(run, event);
     if (run->paused || rpc_call_writable(run->call))
         return;

@@ -1,7 +1,8 @@
-/* A call of an agent's typed service and its run. The run is started, watched, read when it has stopped, and cancelled
- * when the caller disconnects. This code calls the Orchestrator through its public contract only, like any client.
+/* A call of an agent's typed service and its run. The run is started, watched, and cancelled when the caller
+ * disconnects. This code calls the Orchestrator through its public contract only, like any client.
  *
- *      StartRun, or ResumeRun ---> WatchRun: came, came, …  ---> stopped ---> GetRun ---> `stopped` answers the call
+ *      StartRun, or ResumeRun ---> WatchRun: came, came, …  ---> SUCCEEDED ---------------> `stopped` answers the call
+ *                                      |'--- WAITING, FAILED, CANCELLED ---> GetRun ---> `stopped` or `failed`
  *                                      '--- the caller leaves ---> CancelRun, unless keep_running ---> CANCELLED
  *
  * In all other cases the call fails with the status of the step that failed. If the run itself failed, the status has
@@ -31,9 +32,11 @@ struct agent_run {
     size_t interrupt_count;
     Renga__V1__InterruptTimeout *interrupt_timeout; /* NULL: no timeout */
     int64_t seen_event_id;                          /* `came` runs for later events only */
+    bool reads_whole_run;                           /* GetRun in any case */
     /* Runs for each event of the run, the first event and heartbeats included. */
     void (*came)(struct agent_run *run, const Renga__V1__RunEvent *event);
-    /* The run has SUCCEEDED or is WAITING: answers the call. */
+    /* The run has SUCCEEDED or is WAITING: answers the call. Of a run that has SUCCEEDED it gets the ids and the fields
+     * of RunStopped, unless `reads_whole_run`. */
     void (*stopped)(struct agent_run *run, const Renga__V1__Run *message);
     /* The run FAILED or was CANCELLED: answers the call, or returns false. NULL: the call fails as the run did. */
     bool (*failed)(struct agent_run *run, const Renga__V1__Run *message);
@@ -50,8 +53,9 @@ struct agent_run {
     struct rpc_client_call start, watch, get, cancel;
     struct rpc_principal principal;
     struct timer patience;
-    struct status end; /* the status of the call after CancelRun was answered */
-    bool paused, told; /* told: `stopped` came in the stream */
+    struct status end;                    /* the status of the call after CancelRun was answered */
+    bool paused, told;                    /* told: `stopped` came in the stream */
+    const Renga__V1__RunStopped *success; /* the event of a run that has SUCCEEDED, with its output */
 };
 
 void agent_run_begin(struct agent_run *run);

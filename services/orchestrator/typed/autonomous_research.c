@@ -61,6 +61,7 @@ static struct autonomous_call *autonomous_call_create(Renga__V1__AutonomousResea
         .options = options,
         .came = autonomous_progress,
         .stopped = autonomous_stopped,
+        .reads_whole_run = true, /* its resumptions: those that no person answered in time */
     };
     return call;
 }
