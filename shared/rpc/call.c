@@ -303,7 +303,7 @@ static void call_committed(struct rpc_call *call, size_t size)
     call->ops->commit(call);
 }
 
-void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size)
+void rpc_reply_packed(struct rpc_call *call, const void *bytes, size_t size)
 {
     assert(!call->ended);
     if (call->cancelled || !may_send(call, size))

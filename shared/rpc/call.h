@@ -81,9 +81,7 @@ void rpc_call_deliver_message(struct rpc_call *call, const ProtobufCMessage *mes
 /* The client has sent its last message of a stream. */
 void rpc_call_deliver_end(struct rpc_call *call);
 
-/* Sends bytes that are a packed message already. */
-void rpc_call_send_bytes(struct rpc_call *call, const void *bytes, size_t size);
-/* Ends a stream, or a unary call that has sent its message, with OK. */
+/* Ends a stream, or a unary call that has sent its message (rpc_reply_packed), with OK. */
 void rpc_call_finish(struct rpc_call *call);
 
 /* The caller does not wait for the answer any more: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE. */

@@ -59,7 +59,7 @@ static bool health_read_name(struct rpc_call *call, const void *bytes, size_t si
 static void health_tell(struct rpc_call *call, enum health health)
 {
     uint8_t answer[] = {STATUS_TAG, (uint8_t)health};
-    rpc_call_send_bytes(call, answer, sizeof answer);
+    rpc_reply_packed(call, answer, sizeof answer);
 }
 
 static void health_check(struct rpc_shard *shard, struct rpc_call *call, const void *bytes, size_t size)

@@ -19,7 +19,7 @@ static void reflect_answer(struct rpc_shard *shard, struct rpc_call *call, const
     struct status st = {0};
     if (rpc_reflection_answer(server->options.schema, server->services, server->service_count, bytes, size, &arena,
                               &response, &response_size, &st))
-        rpc_call_send_bytes(call, response, response_size);
+        rpc_reply_packed(call, response, response_size);
     else
         rpc_fail(call, &st);
     arena_fini(&arena);

@@ -70,6 +70,9 @@ void rpc_fail_with(struct rpc_call *call, enum status_code code, const char *for
 void rpc_fail_field(struct rpc_call *call, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A reply of a stream that is a packed message already; copied, not checked. */
+void rpc_reply_packed(struct rpc_call *call, const void *bytes, size_t size);
+
 /* Memory that lives as long as the call. The request lives in it too. */
 struct arena *rpc_call_arena(struct rpc_call *call);
 /* A copy of a message in an arena; NULL if the arena is out. */

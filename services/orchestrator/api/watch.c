@@ -96,9 +96,9 @@ void watches_end(struct api *api)
 
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
 
-static void watch_send(struct watch_call *self, const Renga__V1__RunEvent *event)
+/* After each event: the source of the events waits while the client does not read. */
+static void watch_sent(struct watch_call *self)
 {
-    self->reply(event, self->call);
     if (self->ended || self->paused || rpc_call_writable(self->call))
         return;
     self->paused = true;
@@ -115,8 +115,10 @@ static void watch_forwarded(struct forward *forward, const ProtobufCMessage *eve
     if (!event)
         watch_end(self, self->parting.code ? &self->parting : &forward->call.status,
                   self->parting.code ? NULL : &forward->call);
-    else if (!self->parting.code)
-        watch_send(self, (const Renga__V1__RunEvent *)event);
+    else if (!self->parting.code) {
+        self->reply((const Renga__V1__RunEvent *)event, self->call);
+        watch_sent(self);
+    }
 }
 
 static bool watch_hand_on(struct watch_call *self, struct status *st)
@@ -132,14 +134,21 @@ static bool watch_hand_on(struct watch_call *self, struct status *st)
     return self->is_forwarded;
 }
 
-static void watch_came(struct watcher *watcher, const Renga__V1__RunEvent *event)
+static void watch_event_came(struct watcher *watcher, const uint8_t *bytes, size_t size)
 {
     struct watch_call *self = (struct watch_call *)watcher;
     if (self->ended)
         return;
-    if (event)
-        watch_send(self, event);
-    else if (!watch_hand_on(self, &watcher->status))
+    rpc_reply_packed(self->call, bytes, size);
+    watch_sent(self);
+}
+
+static void watch_source_ended(struct watcher *watcher, const Renga__V1__RunEvent *event)
+{
+    struct watch_call *self = (struct watch_call *)watcher;
+    if (self->ended || event)
+        return;
+    if (!watch_hand_on(self, &watcher->status))
         watch_leave(self, &watcher->status);
 }
 
@@ -170,7 +179,8 @@ static struct watch_call *watch_create(struct api *api, struct rpc_call *call, c
                     .access = caller->access,
                     .request = request,
                     .in_call = rpc_call_is_local(call),
-                    .came = watch_came,
+                    .came = watch_source_ended,
+                    .came_packed = watch_event_came,
                     .owner = self},
         .api = api,
         .call = call,

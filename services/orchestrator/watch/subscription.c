@@ -39,19 +39,28 @@ static void tell_end(struct subscription *subscription)
     watcher->came(watcher, NULL);
 }
 
-static void subscription_deliver(struct subscription *subscription)
+static void subscription_deliver_event(struct watcher *watcher, const struct live_event *live)
 {
     struct arena arena;
     struct status ignored;
+    if (watcher->came_packed) {
+        watcher->came_packed(watcher, live->bytes, live->size);
+        return;
+    }
+    arena_init(&arena, NULL, 0, EVENT_MEMORY_MAX);
+    const Renga__V1__RunEvent *event = message_read(&arena, &renga__v1__run_event__descriptor,
+                                                    (struct store_bytes){live->bytes, live->size}, &ignored);
+    if (event)
+        watcher->came(watcher, event);
+    arena_fini(&arena);
+}
+
+static void subscription_deliver(struct subscription *subscription)
+{
     while (subscription->watcher && !subscription->paused && subscription->delivered.first) {
         struct live_event *live = subscription->delivered.first;
         subscription->delivered.first = live->next;
-        arena_init(&arena, NULL, 0, EVENT_MEMORY_MAX);
-        const Renga__V1__RunEvent *event = message_read(&arena, &renga__v1__run_event__descriptor,
-                                                        (struct store_bytes){live->bytes, live->size}, &ignored);
-        if (event)
-            subscription->watcher->came(subscription->watcher, event);
-        arena_fini(&arena);
+        subscription_deliver_event(subscription->watcher, live);
         free(live);
     }
     if (!subscription->watcher) { /* the shard has been told, and does not wait for the packet */

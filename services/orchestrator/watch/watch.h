@@ -16,7 +16,8 @@ struct runner;
 struct subscription;
 
 /* A watcher of a run. `came` runs in its loop for each event, in their order, and with NULL at the end (`status`).
- * A watcher that does not keep up (`paused`) is caught up from the log. */
+ * With `came_packed` that function gets the events, as packed messages, and `came` only the end: a watcher that sends
+ * events on need not read them. A watcher that does not keep up (`paused`) is caught up from the log. */
 struct watcher {
     struct loop *loop;
     const char *tenant;
@@ -24,6 +25,7 @@ struct watcher {
     const Renga__V1__WatchRunRequest *request;
     bool in_call; /* as the request's; and the run goes on to its end */
     void (*came)(struct watcher *watcher, const Renga__V1__RunEvent *event);
+    void (*came_packed)(struct watcher *watcher, const uint8_t *bytes, size_t size); /* may be NULL */
     void *owner;
     struct status status;
     const char *handoff_address; /* as the request's; until runner_unwatch */
