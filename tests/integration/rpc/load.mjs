@@ -1,5 +1,5 @@
-// Load for drain.py: node load.mjs TARGET SERVICE_CONFIG. Says "ready" once a call was answered, calls without a pause
-// until its standard input ends, and then says {"calls": …, "failures": […]}.
+// Load for drain.py: node load.mjs TARGET SERVICE_CONFIG. Says "ready" once a call was answered, calls until its standard
+// input ends, and then says {"calls": …, "failures": […]}.
 import { connect } from './probe.mjs'
 
 const [target, config] = process.argv.slice(2)
@@ -7,6 +7,7 @@ const probe = connect('renga.test.Probe', target, {
   'grpc.service_config': config, 'grpc.use_local_subchannel_pool': 1
 })
 const said = { calls: 0, failures: [] }
+const PAUSE_MS = process.env.RENGA_SANITIZE ? 10 : 0 // between unary calls, as in drain.py
 const STREAM = { messages: 10, interval_ms: 40, bytes: 100 }
 let over = false
 
@@ -24,6 +25,7 @@ async function repeat(name, one) {
 async function unary() {
   const answer = await probe.call('Echo', { text: 'load' })
   if (answer.text !== 'load') throw new Error("another's answer")
+  if (PAUSE_MS) await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
 }
 
 async function stream() {
