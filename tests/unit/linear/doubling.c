@@ -18,8 +18,9 @@
 #define FIRST_BYTES     ((size_t)32 << 10)  /* of the largest of four inputs, at first */
 #define OWN_FIRST_BYTES ((size_t)128 << 10) /* the same for attacks that are made for one reader */
 #define ENOUGH_NS       500000              /* that the largest must take */
-#define SLOW_NS         100000000           /* beyond which it is not measured more often */
+#define SLOW_NS         100000000           /* beyond which it is measured ROUNDS_SLOW times */
 #define ROUNDS_MIN      2
+#define ROUNDS_SLOW     3 /* so that each pause measures the largest once more */
 #define ROUNDS_MAX      16
 #define ENLARGED_MAX    3 /* times that the inputs are doubled before a reader has failed */
 #define PAUSES_MAX      4 /* of 1, 2, 4, 8 s: a neighbour that fills the caches may have gone by then */
@@ -146,8 +147,8 @@ static bool holds_at(struct series *series, size_t size)
 {
     for (size_t i = 0; i < SIZES; i++)
         doubling_make_input(series, i, size >> (SIZES - 1 - i));
-    for (unsigned round = 0;
-         round < ROUNDS_MIN || (round < ROUNDS_MAX && !is_slow(series) && doubling_growth(series) > DOUBLING_LIMIT);
+    for (unsigned round = 0; round < ROUNDS_MIN || (round < (is_slow(series) ? ROUNDS_SLOW : ROUNDS_MAX) &&
+                                                    doubling_growth(series) > DOUBLING_LIMIT);
          round++)
         for (size_t i = 0; i < SIZES; i++)
             if (series->best_ns[i] == INT64_MAX || (round && (i + 1 < SIZES || round >= ROUNDS_MIN)))
