@@ -8,7 +8,7 @@
   tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
 
 All is one schedule (schedule.py): while the tests of a build wait, the next build is made; clang-tidy and the fuzzers take what
-is left of the processor; tests with RUN_SERIAL run alone, when all else has ended.
+is left of the processor; tests with RUN_SERIAL run alone, when all else has ended, those with the label `waiting` beside each other.
 
 Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test that failed beside others is
 run once more, alone, when all else has ended: if it passes then, it is listed as unsteady, with its first failure.
@@ -86,7 +86,8 @@ def tests_of(preset, names):
         of = {one["name"]: one["value"] for one in test["properties"]}
         yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
                   environment=SANITIZERS | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
-                  background="background" in of.get("LABELS", []), serial=of.get("RUN_SERIAL", False))
+                  background="background" in of.get("LABELS", []), serial=of.get("RUN_SERIAL", False),
+                  waiting="waiting" in of.get("LABELS", []))
 
 
 class Preset:

@@ -2,7 +2,8 @@
 
 A job is a command with its folder, environment and time limit. Foreground jobs are tests, which mostly wait: `width` of them
 run at once, those with the highest `cost` first. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
-run one after the other, in the order in which they came, behind all others (`nice`). A `serial` job runs when nothing else does.
+run one after the other, in the order in which they came, behind all others (`nice`). A `serial` job runs when nothing else does;
+those that are `waiting` most of their time run beside each other then.
 A job that ends may add others."""
 import os
 import signal
@@ -14,9 +15,11 @@ BEHIND = 5  # nice of background jobs: tests beside them get three times as much
 
 
 class Job:
-    def __init__(self, name, command, *, folder, environment=None, limit=None, cost=0.0, background=False, serial=False, ended=None):
+    def __init__(self, name, command, *, folder, environment=None, limit=None, cost=0.0, background=False, serial=False, waiting=False,
+                 ended=None):
         self.name, self.command, self.folder, self.environment = name, command, folder, environment or {}
         self.limit, self.cost, self.background, self.serial, self.ended = limit, cost, background, serial, ended
+        self.waiting = waiting
         self.status = self.process = self.output = None
         self.wall = self.processor = 0.0  # seconds; of the processor with all children that it waited for
         self.late = False  # it was ended by its limit
@@ -74,6 +77,10 @@ class Schedule:
             job = max(self.foreground, key=lambda one: one.cost)
             self.foreground.remove(job)
             return job
+        waiting = [job for job in self.serial if job.waiting]
+        if waiting and tests < self.width and all(job.serial and job.waiting for job in self.running):
+            self.serial.remove(waiting[0])
+            return waiting[0]
         if self.serial and not self.running:
             return self.serial.pop(0)
         return None
@@ -82,7 +89,7 @@ class Schedule:
         try:
             while True:
                 # A serial job is alone: nothing that it lets others add starts before it ends.
-                while not any(job.serial for job in self.running) and (job := self._next()):
+                while not any(job.serial and not job.waiting for job in self.running) and (job := self._next()):
                     job.start()
                     self.running.append(job)
                 if not self.running:
