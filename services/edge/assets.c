@@ -6,6 +6,7 @@
 #include "edge_priv.h"
 #include "errors.h"
 #include "gzip.h"
+#include "header_list.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -142,23 +143,9 @@ bool assets_has(const struct assets *assets, const char *path, size_t length)
     return assets_is_page(path, length) || asset_at(assets, path, length);
 }
 
-/* Whether a list of a header has the word, and not with q=0. */
-static bool asset_list_has(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; at && *at; at += strcspn(at, ",")) {
-        at += strspn(at, ", \t");
-        if (strncasecmp(at, word, length) != 0 || (at[length] && !strchr(",; \t", at[length])))
-            continue;
-        const char *quality = at + length + strspn(at + length, " \t");
-        return strncmp(quality, ";q=0", 4) != 0 || strspn(quality + 4, ".0") != strcspn(quality + 4, ", ");
-    }
-    return false;
-}
-
 bool assets_takes_gzip(const struct http_request *request)
 {
-    return asset_list_has(http_request_header(request, "accept-encoding"), "gzip");
+    return header_list_find(http_request_header(request, "accept-encoding"), "gzip") == HEADER_LIST_ACCEPTED;
 }
 
 bool assets_is_known(const struct http_request *request, const char *etag)

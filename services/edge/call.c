@@ -3,9 +3,11 @@
 
 #include "base/memory.h"
 #include "errors.h"
+#include "header_list.h"
 #include "loop/jobs.h"
 #include "stream.h"
 #include "transcode.h"
+#include "writing.h"
 
 #include "rpc/message_field.h"
 
@@ -15,13 +17,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define METHOD_NAME_MAX  160
-#define ARENA_FACTOR     4 /* memory of a message and of its JSON text, in multiples of the largest message */
-#define COPY_FACTOR      8 /* memory of a response, in the same */
-#define ARENA_MORE       ((size_t)1 << 20)
-#define READ_INLINE_MAX  ((size_t)32 << 10) /* bytes of a body that the loop reads: at most a millisecond or two */
-#define WRITE_INLINE_MAX ((size_t)64 << 10) /* bytes of a response, packed, that the loop writes */
-#define STORAGE_SIZE     4096               /* bytes of it that need no heap */
+#define METHOD_NAME_MAX 160
+#define ARENA_FACTOR    4 /* memory of a message and of its JSON text, in multiples of the largest message */
+#define ARENA_MORE      ((size_t)1 << 20)
+#define READ_INLINE_MAX ((size_t)32 << 10) /* bytes of a body that the loop reads: at most a millisecond or two */
+#define STORAGE_SIZE    4096               /* bytes of it that need no heap */
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
@@ -185,61 +185,13 @@ static bool call_read(struct edge *edge, struct http_request *request, const str
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-/* A large response that a worker writes as JSON. */
-struct call_writing {
-    struct job job;
-    struct edge *edge;
-    struct http_request *request;
-    struct arena arena;
-    const ProtobufCMessage *response; /* a copy, in the arena */
-    struct buffer out;
-};
-
-static void call_writing_run(struct job *job)
+static void call_written(struct writing *writing, void *data)
 {
-    struct call_writing *writing = CONTAINER_OF(job, struct call_writing, job);
-    struct json_writer writer;
-    json_writer_init(&writer, &writing->out);
-    transcode_write(&writer, NULL, writing->response);
-}
-
-static void call_writing_ended(struct job *job)
-{
-    struct call_writing *writing = CONTAINER_OF(job, struct call_writing, job);
-    struct edge *edge = writing->edge;
-    if (job->status.code == OK)
-        edge_reply_json(edge, writing->request, 200, &writing->out);
+    struct http_request *request = data;
+    if (writing->job.status.code == OK)
+        edge_reply_json(writing->edge, request, 200, &writing->out);
     else
-        edge_fail(writing->request, &job->status);
-    buffer_fini(&writing->out);
-    arena_fini(&writing->arena);
-    free(writing);
-    edge->calls--;
-    edge_check_drained(edge);
-}
-
-static void call_write_large(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
-                             const ProtobufCMessage *response, size_t size)
-{
-    struct call_writing *writing = xmalloc(sizeof *writing);
-    *writing = (struct call_writing){
-        .job = {.loop = edge->loop,
-                .run = call_writing_run,
-                .ended = call_writing_ended,
-                .owner = principal ? job_owner(principal->tenant, principal->name) : 0},
-        .edge = edge,
-        .request = request,
-    };
-    arena_init(&writing->arena, NULL, 0, COPY_FACTOR * edge->settings.message_max + ARENA_MORE);
-    buffer_init(&writing->out, STREAM_EVENT_MAX);
-    writing->response = rpc_message_copy(&writing->arena, response);
-    edge->calls++;
-    if (writing->response) {
-        job_start(&writing->job, size);
-        return;
-    }
-    fail(&writing->job.status, RESOURCE_EXHAUSTED, "no memory for the response");
-    call_writing_ended(&writing->job);
+        edge_fail(request, &writing->job.status);
 }
 
 static void call_answered(const ProtobufCMessage *response, void *data)
@@ -251,7 +203,7 @@ static void call_answered(const ProtobufCMessage *response, void *data)
     if (!response) {
         edge_fail_call(call->request, &call->base);
     } else if (size > WRITE_INLINE_MAX) {
-        call_write_large(edge, call->request, call->base.principal, response, size);
+        writing_start(writing_create(edge, call->base.principal), response, size, call_written, call->request);
     } else {
         json_writer_init(&writer, &edge->out);
         transcode_write(&writer, NULL, response);
@@ -280,7 +232,7 @@ static void call_start(struct edge *edge, struct http_request *request, const st
         http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
         return;
     }
-    if (!method->server_streams && !edge_accepts(request, EDGE_TYPE_JSON)) {
+    if (!method->server_streams && !header_list_accepts(http_request_header(request, "accept"), EDGE_TYPE_JSON)) {
         edge_refuse(request, 406, "the answer is " EDGE_TYPE_JSON ", which Accept leaves out");
         return;
     }
@@ -349,7 +301,10 @@ static void call_reading_read(struct call_reading *reading)
 static void call_reading_finish(struct call_reading *reading)
 {
     size_t most = reading->edge->settings.message_max;
-    if (!reading->message)
+    if (!reading->message && reading->job.status.code == OK && reading->status.code == RESOURCE_EXHAUSTED)
+        edge_refuse(reading->request, 413, "the request needs more memory than the %zu bytes that it may have: %s",
+                    ARENA_FACTOR * most + ARENA_MORE, reading->status.text);
+    else if (!reading->message)
         edge_fail(reading->request, &reading->status);
     else if (reading->message_size > most)
         edge_refuse(reading->request, 413, "the request has %zu bytes as a message, more than the %zu that are allowed",

@@ -28,7 +28,7 @@ void edge_metrics_answered(struct edge_metrics *edge_metrics, const struct http_
 void edge_metrics_stream_opened(struct edge_metrics *edge_metrics);
 void edge_metrics_stream_closed(struct edge_metrics *edge_metrics);
 void edge_metrics_streamed(struct edge_metrics *edge_metrics, size_t bytes);
-/* A stream ends by the event `gap` with this reason: SLOW_READER, OUT_OF_RANGE, TOO_LARGE. */
+/* A stream ends by the event `gap` with this reason: SLOW_READER, OUT_OF_RANGE, TOO_LARGE, OVERLOADED. */
 void edge_metrics_cut(struct edge_metrics *edge_metrics, const char *reason);
 void edge_metrics_origin_refused(struct edge_metrics *edge_metrics);
 

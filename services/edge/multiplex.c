@@ -136,9 +136,7 @@ static void watch_run_came(const ProtobufCMessage *message, void *data)
     const char *reason = stream_reason_of(message);
     run->reason = reason ? reason : run->reason;
     watch_positions(watch, positions);
-    struct json_writer writer = stream_event_begin(&watch->stream, NULL, positions);
-    transcode_write(&writer, NULL, message);
-    stream_event_end(&watch->stream, &writer, NULL);
+    stream_write_message(&watch->stream, positions, message);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
@@ -181,6 +179,32 @@ static bool watch_read_after(struct multiplex *watch, struct http_request *reque
     return true;
 }
 
+/* Of runs that the stream has; each parameter once. */
+static bool watch_check_parameter(const struct multiplex *watch, const char *name, bool *seen, struct status *st)
+{
+    bool is_after = strncmp(name, AFTER, sizeof AFTER - 1) == 0;
+    size_t place = is_after ? 0 : watch->count;
+    while (is_after && place < watch->count && strcmp(watch->runs[place].run_id, name + sizeof AFTER - 1) != 0)
+        place++;
+    if (is_after && place == watch->count)
+        return fail_field(st, name, "names a run that is not in 'runs'");
+    if (!is_after && strcmp(name, "runs") != 0)
+        return fail_field(st, name, "is no parameter of events:watch; it takes runs=A,B and after.A=NUMBER");
+    if (seen[place])
+        return fail_field(st, name, "stands twice");
+    return seen[place] = true;
+}
+
+static bool watch_check_query(const struct multiplex *watch, const char *query, struct arena *arena, struct status *st)
+{
+    bool seen[RUNS_MAX + 1] = {false};
+    const char *name;
+    while ((name = transcode_next_name(&query, arena)))
+        if (!watch_check_parameter(watch, name, seen, st))
+            return false;
+    return true;
+}
+
 static struct multiplex *watch_read(struct edge *edge, struct http_request *request, const char *query,
                                     struct status *st)
 {
@@ -215,7 +239,8 @@ static struct multiplex *watch_read(struct edge *edge, struct http_request *requ
                 return NULL;
             }
     }
-    return watch_read_after(watch, request, query, st) ? watch : NULL;
+    bool reads = watch_check_query(watch, query, arena, st) && watch_read_after(watch, request, query, st);
+    return reads ? watch : NULL;
 }
 
 static void watch_start(struct multiplex *watch, const struct edge_peer *peer, const struct rpc_principal *principal)

@@ -12,6 +12,7 @@
 #include "stream.h"
 #include "stream_quota.h"
 #include "telemetry/metrics.h"
+#include "writing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static ProtobufCService *edge_create(const struct service_context *context, stru
         free(edge);
         return NULL;
     }
-    buffer_init(&edge->out, STREAM_EVENT_MAX);
+    buffer_init(&edge->out, WRITE_MAX);
     if (edge->settings.listen) {
         edge->metrics = edge_metrics_create(context->metrics, edge->loop);
         edge->shared = edge_join_shared(edge, context);

@@ -4,6 +4,7 @@
 
 #include "edge_shared.h"
 #include "errors.h"
+#include "header_list.h"
 #include "origin.h"
 #include "rpc/auth.h"
 #include "json/pull.h"
@@ -29,23 +30,11 @@ static void session_cookie_name(const struct edge *edge, char name[COOKIE_NAME_M
              http_server_port(edge->server));
 }
 
-/* The value of the cookie within the header; NULL without it. */
 static const char *session_cookie(const struct edge *edge, const struct http_request *request, size_t *length)
 {
     char name[COOKIE_NAME_MAX];
     session_cookie_name(edge, name);
-    size_t name_length = strlen(name);
-    const char *at = http_request_header(request, "cookie");
-    while (at && *at) {
-        at += strspn(at, "; ");
-        size_t size = strcspn(at, ";");
-        if (size > name_length && strncmp(at, name, name_length) == 0 && at[name_length] == '=') {
-            *length = size - name_length - 1;
-            return at + name_length + 1;
-        }
-        at += size;
-    }
-    return NULL;
+    return header_list_cookie(http_request_header(request, "cookie"), name, length);
 }
 
 bool session_of(const struct edge *edge, const struct http_request *request, char authorization[SESSION_KEY_SIZE])

@@ -5,39 +5,18 @@
 #include "edge_metrics.h"
 #include "edge_shared.h"
 #include "errors.h"
+#include "header_list.h"
 #include "stream_quota.h"
+#include "transcode.h"
+#include "writing.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define TYPE_SSE   "text/event-stream"
 #define TYPE_LINES "application/x-ndjson"
 
-bool edge_accepts(const struct http_request *request, const char *type)
-{
-    const char *accept = http_request_header(request, "accept");
-    size_t kind = strcspn(type, "/") + 1;
-    if (!accept || !*accept)
-        return true;
-    for (const char *at = accept; *at;) {
-        size_t length = strcspn(at, ";, ");
-        bool all = length == 3 && memcmp(at, "*/*", 3) == 0;
-        bool of_kind = length == kind + 1 && at[kind] == '*' && strncasecmp(at, type, kind) == 0;
-        if (all || of_kind || (length == strlen(type) && strncasecmp(at, type, length) == 0))
-            return true;
-        at += strcspn(at, ",");
-        at += strspn(at, ", ");
-    }
-    return false;
-}
-
-/* A client gets events only if it names their type: curl and fetch accept every type. */
-static bool stream_wants_sse(const struct http_request *request)
-{
-    const char *accept = http_request_header(request, "accept");
-    return accept && strcasestr(accept, TYPE_SSE);
-}
+#define WAITING_MAX (2 * WRITE_MAX) /* bytes of events behind a large one: of each paused call one may still come */
 
 /* ---- its time ---------------------------------------------------------------------------------------------------- */
 
@@ -54,7 +33,7 @@ static void stream_reader_returned(struct http_request *request, void *data)
         return;
     stream->paused = false;
     loop_disarm(stream->edge->loop, &stream->patience);
-    if (!stream->silent)
+    if (!stream->silent && !stream->writing)
         stream->ops->resume(stream);
 }
 
@@ -116,8 +95,10 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
                  struct http_request *request, const struct rpc_principal *principal)
 {
     uint64_t owner = budget_owner(principal->tenant, principal->name);
-    bool is_sse = stream_wants_sse(request);
-    if (!is_sse && !edge_accepts(request, TYPE_LINES) && !edge_accepts(request, EDGE_TYPE_JSON)) {
+    const char *accept = http_request_header(request, "accept");
+    bool is_sse = header_list_find(accept, TYPE_SSE) ==
+                  HEADER_LIST_ACCEPTED; /* curl and fetch accept every type, and get lines */
+    if (!is_sse && !header_list_accepts(accept, TYPE_LINES) && !header_list_accepts(accept, EDGE_TYPE_JSON)) {
         edge_refuse(request, 406, "this method streams; accept " TYPE_SSE " or " TYPE_LINES);
         return false;
     }
@@ -133,12 +114,14 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         .ops = ops,
         .edge = edge,
         .request = request,
+        .principal = principal,
         .owner = owner,
         .is_sse = is_sse,
         .opening.expired = stream_opening_passed,
         .heartbeat.expired = stream_heartbeat_due,
         .patience.expired = stream_patience_passed,
     };
+    buffer_init(&stream->waiting, WAITING_MAX);
     stream->next = edge->streams;
     stream->link = &edge->streams;
     if (stream->next)
@@ -156,6 +139,7 @@ void stream_release(struct edge_stream *stream)
     loop_disarm(loop, &stream->opening);
     loop_disarm(loop, &stream->heartbeat);
     loop_disarm(loop, &stream->patience);
+    buffer_fini(&stream->waiting);
     stream_quota_release(stream->edge->shared->quota, stream->owner);
     edge_metrics_stream_closed(stream->edge->metrics);
     *stream->link = stream->next;
@@ -166,6 +150,10 @@ void stream_release(struct edge_stream *stream)
 void stream_close(struct edge_stream *stream)
 {
     struct http_request *request = stream->request;
+    if (stream->writing) {
+        stream->closing = true;
+        return;
+    }
     stream_begin_answer(stream);
     stream_release(stream);
     http_reply_end(request);
@@ -173,11 +161,8 @@ void stream_close(struct edge_stream *stream)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-struct json_writer stream_event_begin(struct edge_stream *stream, const char *name, const char *id)
+static void stream_write_head(const struct edge_stream *stream, const char *name, const char *id, struct buffer *out)
 {
-    struct buffer *out = &stream->edge->out;
-    struct json_writer writer;
-    buffer_clear(out);
     if (stream->is_sse) {
         if (id && *id)
             buffer_printf(out, "id: %s\n", id);
@@ -187,6 +172,25 @@ struct json_writer stream_event_begin(struct edge_stream *stream, const char *na
     } else if (name) {
         buffer_printf(out, "{\"%s\":", name);
     }
+}
+
+static void stream_write_tail(const struct edge_stream *stream, const char *name, struct buffer *out)
+{
+    buffer_print(out, stream->is_sse ? "\n\n" : name ? "}\n" : "\n");
+}
+
+static void stream_is_too_large(struct edge_stream *stream)
+{
+    stream_write_gap(stream, "TOO_LARGE", "an event is too large to be sent; read the state instead");
+    stream->ops->cancel(stream);
+}
+
+struct json_writer stream_event_begin(struct edge_stream *stream, const char *name, const char *id)
+{
+    struct buffer *out = &stream->edge->out;
+    struct json_writer writer;
+    buffer_clear(out);
+    stream_write_head(stream, name, id, out);
     json_writer_init(&writer, out);
     return writer;
 }
@@ -194,15 +198,83 @@ struct json_writer stream_event_begin(struct edge_stream *stream, const char *na
 void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name)
 {
     struct buffer *out = &stream->edge->out;
-    buffer_print(out, stream->is_sse ? "\n\n" : name ? "}\n" : "\n");
-    if (out->failed) {
-        stream_write_gap(stream, "TOO_LARGE", "an event is too large to be sent; read the state instead");
-        stream->ops->cancel(stream);
+    stream_write_tail(stream, name, out);
+    if (stream->writing && !out->failed)
+        buffer_append(&stream->waiting, out->data, out->length);
+    if (out->failed || stream->waiting.failed) {
+        stream_is_too_large(stream);
         return;
     }
-    stream_begin_answer(stream);
-    stream_send(stream, out->data, out->length);
+    if (!stream->writing) {
+        stream_begin_answer(stream);
+        stream_send(stream, out->data, out->length);
+    }
     buffer_clear(out);
+}
+
+/* ---- large events ------------------------------------------------------------------------------------------------ */
+
+/* The events behind the large one, and what has happened since it began. */
+static void stream_go_on(struct edge_stream *stream)
+{
+    struct buffer waiting = stream->waiting;
+    stream->writing = false;
+    buffer_init(&stream->waiting, WAITING_MAX);
+    if (waiting.length)
+        stream_send(stream, waiting.data, waiting.length);
+    buffer_fini(&waiting);
+    if (stream->closing)
+        stream_close(stream);
+    else if (!stream->paused && !stream->silent)
+        stream->ops->resume(stream);
+}
+
+static void stream_large_written(struct writing *writing, void *data)
+{
+    struct edge_stream *stream = data;
+    struct buffer *out = &writing->out;
+    stream_write_tail(stream, NULL, out);
+    if (writing->job.status.code == OK && !out->failed) {
+        stream_send(stream, out->data, out->length);
+        stream_go_on(stream);
+        return;
+    }
+    buffer_clear(&stream->waiting); /* an event that is lost is the last one */
+    stream->writing = false;
+    if (out->failed)
+        stream_is_too_large(stream);
+    else {
+        stream_write_gap(stream, "OVERLOADED", "there is no room to write an event; come back with the last id");
+        stream->ops->cancel(stream);
+    }
+    stream_go_on(stream);
+}
+
+static void stream_write_large(struct edge_stream *stream, const char *id, const ProtobufCMessage *message, size_t size)
+{
+    struct writing *writing = writing_create(stream->edge, stream->principal);
+    stream_begin_answer(stream);
+    stream->writing = true;
+    stream->ops->pause(stream);
+    stream_write_head(stream, NULL, id, &writing->out);
+    writing_start(writing, message, size, stream_large_written, stream);
+}
+
+void stream_write_message(struct edge_stream *stream, const char *id, const ProtobufCMessage *message)
+{
+    char number[STREAM_ID_MAX];
+    size_t size = protobuf_c_message_get_packed_size(message);
+    if (!id) {
+        stream_event_id(message, number);
+        id = number;
+    }
+    if (size > WRITE_INLINE_MAX && !stream->writing) {
+        stream_write_large(stream, id, message, size);
+        return;
+    }
+    struct json_writer writer = stream_event_begin(stream, NULL, id);
+    transcode_write(&writer, NULL, message);
+    stream_event_end(stream, &writer, NULL);
 }
 
 static void stream_write_last(struct edge_stream *stream, const char *name, struct json_writer *writer)

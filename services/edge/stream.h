@@ -4,8 +4,10 @@
  *         '---(an error before it has begun: the request fails with its HTTP status)---> released
  *
  * Events wait for the client in its connection, HTTP_SEND_WINDOW bytes and one event at most: beyond it `pause` is
- * called, and `resume` when the client has read. A client that reads no bytes for edge.reader_timeout gets the event
- * `gap`, and its stream ends; it comes back with the id of the last event that it has seen.
+ * called, and `resume` when the client has read. A large event is written by a worker (writing.h): meanwhile the stream
+ * is paused, too, and what the owner writes or closes waits behind the event. A client that reads no bytes for
+ * edge.reader_timeout gets the event `gap`, and its stream ends; it comes back with the id of the last event that it
+ * has seen.
  *
  * The owner of a stream embeds it in memory of the request, and closes or releases it once: after the last run of its
  * calls' closures. */
@@ -14,10 +16,11 @@
 
 #include "edge_priv.h"
 
-#define STREAM_OPEN_MS   300  /* how long an error may still be an HTTP status */
-#define STREAM_RETRY_MS  2000 /* the wait of a client of events before it reconnects */
-#define STREAM_LEAVE_MS  9000 /* the spread of that when the process leaves, above a second */
-#define STREAM_EVENT_MAX ((size_t)32 << 20)
+#include "base/buffer.h"
+
+#define STREAM_OPEN_MS  300  /* how long an error may still be an HTTP status */
+#define STREAM_RETRY_MS 2000 /* the wait of a client of events before it reconnects */
+#define STREAM_LEAVE_MS 9000 /* the spread of that when the process leaves, above a second */
 
 struct edge_stream;
 
@@ -32,11 +35,14 @@ struct edge_stream {
     const struct edge_stream_ops *ops;
     struct edge *edge;
     struct http_request *request;
-    struct edge_stream *next, **link; /* in edge->streams */
-    uint64_t owner;                   /* of the client */
+    struct edge_stream *next, **link;      /* in edge->streams */
+    const struct rpc_principal *principal; /* valid as long as the request */
+    uint64_t owner;                        /* of the client */
+    struct buffer waiting;                 /* events behind a large one that is being written */
     struct timer opening, heartbeat, patience;
     bool is_sse, begun, paused;
-    bool silent; /* its last event has been written: others are dropped */
+    bool silent;           /* its last event has been written: others are dropped */
+    bool writing, closing; /* a large event is under way; the stream closes behind it */
 };
 
 /* `stream` is zeroed. False: the client has too many, or accepts no form of a stream; the request has been answered. */
@@ -48,6 +54,9 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
 struct json_writer stream_event_begin(struct edge_stream *stream, const char *name, const char *id);
 /* Sends it. */
 void stream_event_end(struct edge_stream *stream, struct json_writer *writer, const char *name);
+
+/* A message of the contract as an event, with its event_id or, if `id` is not NULL, with that id. */
+void stream_write_message(struct edge_stream *stream, const char *id, const ProtobufCMessage *message);
 
 #define REASON_DEFAULT "COMPLETED" /* of a stream whose messages have no stop reason */
 
@@ -74,10 +83,5 @@ void stream_begin(struct edge *edge, struct http_request *request, const struct 
 #define STREAM_ID_MAX 24 /* bytes of an event's number as text */
 /* The event_id of a message as text; empty if its type has no event_id. */
 void stream_event_id(const ProtobufCMessage *message, char id[STREAM_ID_MAX]);
-
-/* ---- for both kinds of streams ----------------------------------------------------------------------------------- */
-
-/* Whether the request's Accept allows the type. Without the header all are accepted. */
-bool edge_accepts(const struct http_request *request, const char *type);
 
 #endif

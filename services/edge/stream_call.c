@@ -113,7 +113,6 @@ static void stream_call_ended(struct stream_call *call)
 static void stream_call_came(const ProtobufCMessage *message, void *data)
 {
     struct stream_call *call = data;
-    char id[STREAM_ID_MAX];
     if (!message) {
         stream_call_ended(call);
         return;
@@ -122,10 +121,7 @@ static void stream_call_came(const ProtobufCMessage *message, void *data)
         return;
     const char *reason = stream_reason_of(message);
     call->reason = reason ? reason : call->reason;
-    stream_event_id(message, id);
-    struct json_writer writer = stream_event_begin(&call->stream, NULL, id);
-    transcode_write(&writer, NULL, message);
-    stream_event_end(&call->stream, &writer, NULL);
+    stream_write_message(&call->stream, NULL, message);
 }
 
 void stream_begin(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,

@@ -48,6 +48,10 @@ bool transcode_set(ProtobufCMessage *message, const ProtobufCFieldDescriptor *fi
 /* A parameter of a query by its name, decoded into the arena; NULL if it is missing or cannot be decoded. */
 const char *transcode_parameter(const char *query, const char *name, struct arena *arena);
 
+/* The names of a query's parameters, one after the other, decoded into the arena; a name that cannot be decoded is "".
+ * NULL at the end. */
+const char *transcode_next_name(const char **query, struct arena *arena);
+
 /* The value of a sub-message field, made if it is absent; NULL: the arena is out. */
 ProtobufCMessage *transcode_submessage(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
                                        struct arena *arena);

@@ -63,6 +63,16 @@ static bool query_next(const char **query, const char **name, size_t *name_lengt
     return true;
 }
 
+const char *transcode_next_name(const char **query, struct arena *arena)
+{
+    const char *name, *value;
+    size_t length, size;
+    if (!*query || !query_next(query, &name, &length, &value, &size))
+        return NULL;
+    const char *decoded = query_decode(name, length, arena);
+    return decoded ? decoded : "";
+}
+
 const char *transcode_parameter(const char *query, const char *name, struct arena *arena)
 {
     const char *given, *value;
@@ -168,12 +178,13 @@ static void query_plain_name(char *name)
     *open = '.';
 }
 
-static bool query_skips(const char *const *skips, const char *name)
+/* The entry of `skips` that is the name; NULL if it is none of them. */
+static const void *query_skip(const char *const *skips, const char *name)
 {
     for (; skips && *skips; skips++)
         if (strcmp(*skips, name) == 0)
-            return true;
-    return false;
+            return skips;
+    return NULL;
 }
 
 bool transcode_read_query(ProtobufCMessage *message, const char *query, const char *const *skips, struct arena *arena,
@@ -190,7 +201,10 @@ bool transcode_read_query(ProtobufCMessage *message, const char *query, const ch
             return fail(st, INVALID_ARGUMENT,
                         "parameter %zu of the query is not UTF-8, or has a '%%' without two hexadecimal digits", count);
         query_plain_name(decoded);
-        if (!query_skips(skips, decoded) && !query_set(&reader, decoded, text))
+        const void *skip = query_skip(skips, decoded);
+        if (skip && !query_is_first(&reader, skip))
+            return fail_field(st, decoded, "stands twice");
+        if (!skip && !query_set(&reader, decoded, text))
             return false;
     }
     return true;

@@ -355,9 +355,23 @@ def _():
     ends = {event.data.get("runId"): event.data["reason"] for event in suite.events(f"/v1/events:watch?runs={cancelled},{done}", key="anna")
             if event.name == "end"}
     expect(ends == {cancelled: "STOP_REASON_CANCELLED", done: "STOP_REASON_COMPLETED", None: "ALL_ENDED"}, f"{ends}")
-    for wrong in ("?runs=a&after.a=9223372036854775808", "", "?runs=", "?runs=a,,b", "?runs=a,a", "?runs=" + ",".join(f"r{i}" for i in range(51)), "?runs=a&after.a=x", f"?runs={'r' * 65}"):
+    for wrong in ("?runs=a&after.a=9223372036854775808", "?runs=a&afer.a=1", "?runs=a&after.b=1", "?runs=a&after.a=1&after.a=2", "?runs=a&runs=b", "", "?runs=", "?runs=a,,b", "?runs=a,a", "?runs=" + ",".join(f"r{i}" for i in range(51)), "?runs=a&after.a=x", f"?runs={'r' * 65}"):
         refused(ask("GET", f"/v1/events:watch{wrong}", key="anna"), 400, "INVALID_ARGUMENT")
     refused(ask("GET", "/v1/events:watch?runs=a,b", key="anna", last_event_id="1"), 400, "INVALID_ARGUMENT", "Last-Event-ID")
+
+
+@check("Accept with the quality 0 leaves a type out")
+def _():
+    run = suite.start("echo", wait=True, inputJson={"text": "moon"})["runId"]
+    for accept, code in (("application/json;q=0", 406), ("application/json; q=0.000, text/html", 406), ("*/*;q=0", 406), ("application/*;q=0, */*", 406),
+                         ("application/json;q=0.5", 200), ("application/json;level=1;q=1, */*;q=0", 200), ("text/html, */*;q=0.01", 200)):
+        expect(ask("GET", f"/v1/runs/{run}", key="anna", accept=accept).status == code, f"{accept}: not {code}")
+    for accept, kind in (("text/event-stream;q=0, application/x-ndjson", "application/x-ndjson"), ("text/event-stream; q=0.1", "text/event-stream"),
+                         ("*/*", "application/x-ndjson"), ("*/*;q=0", None)):
+        answer = ask("GET", f"/v1/runs/{run}/events", key="anna", accept=accept)
+        got = answer.headers["content-type"].split(";")[0] if answer.status == 200 else None
+        expect(got == kind, f"{accept}: {answer.status} {got}")
+    refused(ask("GET", f"/v1/runs/{run}/events?after=1&after=2", key="anna"), 400, "INVALID_ARGUMENT", "after")
 
 
 @check("a typed stream has the answer in its events")

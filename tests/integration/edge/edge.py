@@ -26,12 +26,16 @@ SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
 folder = tempfile.mkdtemp(prefix="renga-edge-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
 PAGE = "x" * 4000
+LARGE = "\u6708\n" * 50_000
 AGENTS = {
     "echo": {"state": {"text": {"type": "string"}, "heard": {"type": "boolean"}}, "input": ["text"], "start": "hear",
              "nodes": {"hear": {"kind": "set", "values": {"heard": True}, "on": {"done": "end"}}}},
     "asker": {"state": {"x": {"type": "any"}}, "start": "q", "nodes": {"q": {"kind": "ask", "question": "?", "into": "x"}}},
     "turner": {"state": {"x": {"type": "string"}}, "recursion_limit": 1000000, "start": "turn",
                "nodes": {"turn": {"kind": "set", "values": {"x": PAGE}, "on": {"done": "turn"}}}},
+    "large": {"state": {"x": {"type": "string"}, "n": {"type": "integer"}}, "start": "a",
+              "nodes": {"a": {"kind": "set", "values": {"x": LARGE}, "on": {"done": "b"}}, "b": {"kind": "set", "values": {"n": 1}, "on": {"done": "c"}},
+                        "c": {"kind": "set", "values": {"x": LARGE + "end"}, "on": {"done": "end"}}}},
 }
 
 

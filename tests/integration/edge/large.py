@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Large bodies of JSON, in and out: the loop is not held by them. Needs RENGA_BIN. LARGE_SHOWN=1 prints how long visits were."""
+"""Large bodies and events of JSON, in and out: the loop is not held by them. Needs RENGA_BIN. LARGE_SHOWN=1 prints how long visits were."""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from edge import SLOW, Suite  # noqa: E402
+from edge import LARGE, SLOW, Suite, parse_events  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402
 from ports import free_port  # noqa: E402
 
@@ -81,6 +81,67 @@ def _():
                            headers={"content-type": "application/json"})
         connection.close()
     expect(suite.ask("GET", "/v1/agents").status == 200, "the edge does not answer")
+
+
+def lines_of(run):
+    """The events of a run as lines of JSON."""
+    return [json.loads(line) for line in suite.ask("GET", f"/v1/runs/{run}/events").bytes.splitlines()]
+
+
+def numbers(events):
+    return [int(event["eventId"]) for event in events if "eventId" in event and "heartbeat" not in event]
+
+
+@check("events of 200 KB and the small ones between them come in their order, each once, written by workers, in both forms and in a shared stream")
+def _():
+    before = jobs()
+    run = suite.start("large", wait=True)["runId"]
+    lines = lines_of(run)
+    texts = [event["updated"]["updateJson"] for event in lines if "updated" in event]
+    expect([json.loads(text).get("x") for text in texts] == [LARGE, None, LARGE + "end"], f"{[len(text) for text in texts]}")
+    expect(numbers(lines) == sorted(set(numbers(lines))) and "end" in lines[-1], f"{numbers(lines)}")
+    wait_until(lambda: jobs() >= before + 3, "no worker wrote them", 10 * SLOW)
+    events = suite.events(f"/v1/runs/{run}/events")
+    expect([event.data for event in events if event.id] == lines[:-1] and events[-1].name == "end", "events differ from lines")
+    runs = [run, *(suite.start("large")["runId"] for _ in range(4))]
+    shared = suite.events(f"/v1/events:watch?runs={','.join(runs)}")
+    for one in runs:
+        got = numbers([event.data for event in shared if event.id and event.data["runId"] == one])
+        expect(got == numbers(lines_of(one)), f"{one}: {got}")
+    ends = [event.data.get("runId") for event in shared if event.name == "end"]
+    expect(sorted(ends[:-1]) == sorted(runs) and shared[-1].data == {"reason": "ALL_ENDED"}, f"{ends}")
+
+
+@check("a stream goes on behind a large event where its reader lost the connection")
+def _():
+    run = suite.start("large", wait=True)["runId"]
+    whole = numbers(lines_of(run))
+    seen = []
+    for _ in range(100):
+        response = suite.stream(f"/v1/runs/{run}/events", **({"last_event_id": str(seen[-1])} if seen else {}))
+        for event in parse_events(line.decode() for line in response):
+            if event.name == "end":
+                expect(seen == whole, f"{seen} and not {whole}")
+                return
+            if event.id:
+                seen.append(int(event.id))
+                break
+        response.connection.close()
+    expect(False, f"{seen} and not {whole}")
+
+
+@check("readers that leave while large events are written disturb no other, and a drain waits for none")
+def _():
+    runs = [suite.start("large")["runId"] for _ in range(8)]
+    for place in range(24):
+        response = suite.stream(f"/v1/events:watch?runs={','.join(runs)}" if place % 3 == 0 else f"/v1/runs/{runs[place % 8]}/events")
+        response.read(place % 7 * 100 + 1)
+        response.connection.close()
+    expect(numbers(lines_of(runs[0])), "the edge does not answer")
+    open_ones = [suite.stream(f"/v1/runs/{runs[place]}/events") for place in range(8)]
+    expect(suite.stop() == [0], "the suite does not end")
+    for response in open_ones:
+        response.connection.close()
 
 
 finish()

@@ -114,14 +114,14 @@ def run(title, components):
             seen = [ask(cluster, "/v1/agents", key=key).status for key in (None, "wrong", service)]
             expect(seen == [401] * 3 and ask(cluster, "/v1/models", key=limited).status == 403, f"{seen}")
 
-        @check(f"{title}: a browser signs in, stays with its edge, and no page of another origin does anything in its name")
+        @check(f"{title}: a browser signs in, any edge takes its session, and no page of another origin does anything in its name")
         def _():
             page = ask(cluster, "/")
             expect(page.status == 200 and "max-age" in page.headers["strict-transport-security"], f"{page.status} {page.headers}")
             signed = ask(cluster, "/v1/session", {"key": backend}, origin=ORIGIN)
             expect(signed.status == 200 and any(cookie.startswith("__Host-renga_session") and "Secure" in cookie for cookie in signed.cookies),
                    f"{signed.status} {signed.cookies}")
-            cookie = "; ".join(cookie.split(";")[0] for cookie in [*signed.cookies, *([] if len(signed.cookies) > 1 else page.cookies)])
+            cookie = next(cookie.split(";")[0] for cookie in signed.cookies if cookie.startswith("__Host-renga_session"))  # not the door's
             seen = {ask(cluster, "/v1/agents", cookie=cookie, origin=ORIGIN).status for _ in range(20)}
             expect(seen == {200}, f"{seen} with {cookie}")
             body = {"agent": "echo"}

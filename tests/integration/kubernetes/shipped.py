@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import random
+import secrets
 import shutil
 import ssl
 import subprocess
@@ -63,6 +64,8 @@ def with_clients(overlay, components, *clients, services=CALLERS):
     keys = [subprocess.run([*command, *who], capture_output=True, text=True, check=True).stdout for who in (
         *clients, *(("--service", service) for service in services))]
     peers = {f"renga-peers-{service}": {"key": one} for service, one in zip(services, keys[len(clients):])}
+    if "edge" in services:
+        peers["renga-peers-edge"]["session"] = secrets.token_hex(32)
     return compose(overlay, components, f"{copy}/kubernetes"), {**SECRETS, **peers}, [key.strip() for key in keys[:len(clients)]]
 
 

@@ -2,6 +2,7 @@
 #include "readers.h"
 
 #include "errors.h"
+#include "header_list.h"
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "routes.h"
@@ -49,6 +50,25 @@ static void edge_read_details(struct input *in)
     edge_error_write(&writer, NULL, 0, &st, in->text, in->length);
 }
 
+static void edge_read_lists(struct input *in)
+{
+    size_t length;
+    header_list_accepts(in->text, "text/event-stream");
+    header_list_find(in->text, "gzip");
+    header_list_cookie(in->text, "renga_session_8080", &length);
+}
+
+static const struct generator lists[] = {
+    {"media types", 0, .unit = "text/html;q=0.5, "},
+    {"parameters of a type", 0, .begin = "text/event-stream", .unit = ";q=1"},
+    {"parameters that are no quality", 0, .begin = "text/event-stream", .unit = ";\tq"},
+    {"commas", 0, .unit = ", "},
+    {"cookies", 0, .unit = "a\1=b; "},
+    {"cookies of nearly the name", 0, .unit = "renga_session_808=b; "},
+    {"semicolons", 0, .unit = ";"},
+    {.name = NULL},
+};
+
 static const struct generator runs[] = {
     {"nodes to stop before", 0, .begin = "{\"agent\":\"a\",\"interruptBefore\":[\"a\"", .unit = ",\"b\"", .end = "]}"},
     {"labels", 0, .begin = "{\"agent\":\"a\",\"labels\":{\"a\":\"a\"", .unit = ",\"k\1\":\"b\"", .end = "}}"},
@@ -91,6 +111,7 @@ const struct reader readers_edge[] = {
     {"query over HTTP", edge_read_query, .sets = HOSTILE_FIELD, .own = queries,
      .with = &renga__v1__list_runs_request__descriptor, .accepts = true},
     {"path over HTTP", edge_read_path, .sets = HOSTILE_FIELD, .own = paths},
+    {"lists in headers", edge_read_lists, .sets = HOSTILE_HEAD | HOSTILE_FIELD, .own = lists},
     {"details of an error", edge_read_details, .sets = HOSTILE_BYTES},
     {.name = NULL},
 };
