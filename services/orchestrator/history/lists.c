@@ -23,7 +23,6 @@
 #define PAGE_MAX     500
 #define SCAN_ROWS    1000
 #define SCAN_BYTES   ((size_t)16 << 20)
-#define THREADS_MAX  10000 /* of a tenant that are looked through */
 
 #define SCAN_ROW_STORAGE 8192 /* bytes on the stack: room for a usual row of a run */
 
@@ -253,48 +252,92 @@ static bool is_behind(const char *token, const Renga__V1__Thread *thread)
     return thread->updated_ms < updated || (thread->updated_ms == updated && strcmp(thread->thread_id, end + 1) > 0);
 }
 
+/* The rows stand by their names, and the answer is by change: of all rows those that come first are kept, one more than
+ * a page, in memory that is made anew with each scan. */
+struct thread_list {
+    struct list list;   /* first */
+    struct arena arena; /* of the best ones */
+    Renga__V1__Thread **best;
+    size_t count;
+};
+
+/* Of `rows`, sorted here, the first ones; they are copied, and the rows of before are freed. */
+static void threads_keep(struct thread_list *threads, Renga__V1__Thread **rows, size_t count)
+{
+    size_t most = threads->list.page + 1;
+    struct arena arena;
+    qsort(rows, count, sizeof *rows, by_change);
+    arena_init(&arena, NULL, 0, threads->list.request->arena->limit);
+    threads->count = count < most ? count : most;
+    threads->best = xnonnull(arena_alloc(&arena, most * sizeof *threads->best));
+    for (size_t i = 0; i < threads->count; i++)
+        threads->best[i] = xnonnull(message_copy(&arena, &rows[i]->base));
+    arena_fini(&threads->arena);
+    threads->arena = arena;
+}
+
 static void threads_came(struct store_scan *scan)
 {
-    struct list *list = (struct list *)scan;
+    struct thread_list *threads = (struct thread_list *)scan;
+    struct list *list = &threads->list;
     struct request *request = list->request;
     struct status st = scan->status;
     const Renga__V1__ListThreadsRequest *message = (const void *)request->message;
-    NEW(request->arena, list_threads_response, ListThreadsResponse);
-    Renga__V1__Thread **all = xnonnull(arena_alloc(request->arena, (scan->count + 1) * sizeof(*all)));
+    struct arena arena;
+    arena_init(&arena, NULL, 0, request->arena->limit);
+    Renga__V1__Thread **rows = xnonnull(arena_alloc(&arena, (threads->count + scan->count + 1) * sizeof *rows));
     size_t count = 0;
+    for (; count < threads->count; count++)
+        rows[count] = threads->best[count];
     for (size_t i = 0; i < scan->count && st.code == OK; i++) {
-        Renga__V1__Thread *row = row_read(request->arena, &renga__v1__thread__descriptor, &scan->rows[i], &st);
+        Renga__V1__Thread *row = row_read(&arena, &renga__v1__thread__descriptor, &scan->rows[i], &st);
         if (!row && list_passes_over(list, &scan->rows[i], &st))
             continue;
         if (row && thread_fits(message, row) && is_behind(message->page_token, row) &&
             !thread_has_expired(request->runner, row))
-            all[count++] = row;
+            rows[count++] = row;
     }
-    store_scan_fini(scan);
-    if (st.code != OK) {
-        list_fail(list, &st);
-        return;
-    }
-    qsort(all, count, sizeof(*all), by_change);
-    list_threads_response->threads = all;
+    if (count > threads->count)
+        threads_keep(threads, rows, count);
+    arena_fini(&arena);
+    list_go_on(list, &st);
+}
+
+static void threads_done(struct list *list)
+{
+    struct thread_list *threads = (struct thread_list *)list;
+    struct arena *arena = list->request->arena;
+    NEW(arena, list_threads_response, ListThreadsResponse);
+    list_threads_response->n_threads = threads->count < list->page ? threads->count : list->page;
+    list_threads_response->threads = (Renga__V1__Thread **)list->found;
+    for (size_t i = 0; i < list_threads_response->n_threads; i++)
+        list_threads_response->threads[i] = xnonnull(message_copy(arena, &threads->best[i]->base));
     list_threads_response->damaged_thread_ids = list->damaged;
     list_threads_response->n_damaged_thread_ids = list->damaged_count;
-    list_threads_response->n_threads = count < list->page ? count : list->page;
-    if (count > list->page)
-        list_threads_response->next_page_token = xnonnull(arena_printf(
-            request->arena, "%" PRId64 ":%s", all[list->page - 1]->updated_ms, all[list->page - 1]->thread_id));
-    request->response = &list_threads_response->base;
-    request_answer(request);
-    lists_clear(list);
+    if (threads->count > list->page)
+        list_threads_response->next_page_token =
+            xnonnull(arena_printf(arena, "%" PRId64 ":%s", threads->best[list->page - 1]->updated_ms,
+                                  threads->best[list->page - 1]->thread_id));
+    list->request->response = &list_threads_response->base;
+}
+
+static void threads_clear(struct list *list)
+{
+    struct thread_list *threads = (struct thread_list *)list;
+    arena_fini(&threads->arena);
+    free(threads);
 }
 
 void request_list_threads(struct request *request)
 {
-    struct list *list = xnonnull(calloc(1, sizeof *list));
-    list->clear = lists_clear;
+    struct thread_list *threads = xnonnull(calloc(1, sizeof *threads));
+    struct list *list = &threads->list;
+    arena_init(&threads->arena, NULL, 0, request->arena->limit);
+    list->clear = threads_clear;
     const Renga__V1__ListThreadsRequest *message = (const void *)request->message;
     list_init(list, request, message->page_size);
     list->came = threads_came;
+    list->done = threads_done;
     if (*message->page_token && !strchr(message->page_token, ':')) {
         struct status st = {0};
         page_token_fail(message->page_token, &st);
@@ -303,5 +346,5 @@ void request_list_threads(struct request *request)
     }
     key_named(&list->from, KEY_THREAD, request->tenant, "");
     key_behind(&list->to, KEY_THREAD, request->tenant);
-    list_scan(list, false, THREADS_MAX);
+    list_scan(list, true, SCAN_ROWS);
 }

@@ -1,6 +1,8 @@
 /* What can be read and changed of a thread, and who watches its runs. */
 #include "unit.h"
 
+#include "log/keys.h"
+#include "log/rows.h"
 #include "runner_fixture.h"
 
 static struct stage stage;
@@ -186,6 +188,66 @@ static void a_deleted_thread_is_gone_with_its_runs(void **state)
     stage_clear(&stage);
 }
 
+#define MANY_THREADS 12345
+
+static void history_rows_written(struct store_batch *batch)
+{
+    assert_int_equal(batch->status.code, OK);
+    store_batch_fini(batch);
+}
+
+/* Rows by their names, from "t0" on; their times of change are a permutation. */
+static void write_many_threads(void)
+{
+    static struct store_batch batch;
+    char name[32];
+    loop_enter(stage.loop);
+    store_batch_init(&batch, stage.loop, history_rows_written);
+    for (int i = 0; i < MANY_THREADS; i++) {
+        struct key key;
+        Renga__V1__Thread row = RENGA__V1__THREAD__INIT;
+        snprintf(name, sizeof name, "t%d", i);
+        row.thread_id = name;
+        row.agent = (char *)(uintptr_t) "a";
+        row.run_state = SUCCEEDED;
+        row.created_ms = 1;
+        row.updated_ms = clock_wall_ms() + (int64_t)i * 7919 % MANY_THREADS;
+        key_named(&key, KEY_THREAD, "tenant", name);
+        row_put(&batch, &key, &row.base);
+    }
+    store_commit(stage.store, &batch);
+    loop_leave(stage.loop);
+    stage_settle(&stage, 0);
+}
+
+static void all_threads_of_a_tenant_are_listed_by_their_change_however_many_there_are(void **state)
+{
+    char token[256] = "";
+    int64_t last = INT64_MAX;
+    size_t count = 0;
+    stage_set(&stage, ABC);
+    write_many_threads();
+    do {
+        Renga__V1__ListThreadsRequest request = RENGA__V1__LIST_THREADS_REQUEST__INIT;
+        request.page_size = 500;
+        request.page_token = token;
+        struct test_request *sent = ask_runner(&stage, &request);
+        Renga__V1__ListThreadsResponse *found = answer_of(sent);
+        if (!found)
+            fail_msg("%s", last_status.text);
+        assert_true(found->n_threads == 500 || !*found->next_page_token);
+        for (size_t i = 0; i < found->n_threads; i++) {
+            assert_true(found->threads[i]->updated_ms < last);
+            last = found->threads[i]->updated_ms;
+        }
+        count += found->n_threads;
+        snprintf(token, sizeof token, "%s", found->next_page_token);
+        ask_end(sent);
+    } while (*token);
+    assert_int_equal(count, MANY_THREADS);
+    stage_clear(&stage);
+}
+
 /* ---- watching -----------------------------------------------------------------------------------------------------
  */
 
@@ -332,6 +394,7 @@ int main(void)
         cmocka_unit_test(two_forks_go_their_own_ways),
         cmocka_unit_test(a_change_by_hand_decides_what_is_activated),
         cmocka_unit_test(a_deleted_thread_is_gone_with_its_runs),
+        cmocka_unit_test(all_threads_of_a_tenant_are_listed_by_their_change_however_many_there_are),
         cmocka_unit_test(a_watcher_sees_everything_in_its_order_once),
         cmocka_unit_test(a_paused_watcher_goes_on_where_it_was),
         cmocka_unit_test(a_watcher_hears_a_heart_beat_and_follows_over_a_wait),
