@@ -8,12 +8,12 @@
 #include "fanout/fanout.h"
 #include "graph/agents.h"
 #include "graph/shipped.h"
-#include "monitor/runner_metrics.h"
 #include "nodes/addresses.h"
 #include "nodes/kept_answer.h"
 #include "runtime/runner.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
+#include "thread/runner_metrics.h"
 
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/node.pb-c.h"

@@ -1,7 +1,7 @@
 /* libFuzzer on graph documents: the first byte says whether what follows is a graph.json or a bundle. Whatever it is,
  * it becomes an agent that can be described and comes back from its own bundle, or problems that say where and why. */
 #include "graph/bundle.h"
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/json.h"
 

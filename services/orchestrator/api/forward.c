@@ -2,9 +2,9 @@
 #include "api.h"
 #include "refuse.h"
 
-#include "monitor/runner_metrics.h"
 #include "nodes/addresses.h"
 #include "rpc/auth.h"
+#include "thread/runner_metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
 #include "log/keys.h"
 #include "log/rows.h"
 #include "membership.h"
-#include "monitor/runner_metrics.h"
 #include "runtime/broken_thread.h"
 #include "thread/memory.h"
 #include "thread/ownership_state.h"
 #include "thread/request.h"
 #include "thread/run.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

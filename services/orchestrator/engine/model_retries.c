@@ -15,7 +15,7 @@
  * The budget is kept in memory: a run that another process takes over begins with a full budget. An attempt that is
  * lost with its worker begins anew as a first attempt. */
 #include "model_retries.h"
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 #include "thread/frame.h"
 #include "thread/run.h"
 

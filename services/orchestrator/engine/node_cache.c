@@ -14,7 +14,6 @@
 #include "journal/journal_writer.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "monitor/runner_metrics.h"
 #include "node_request.h"
 #include "state/state.h"
 #include "step.h"
@@ -23,6 +22,7 @@
 #include "thread/memory.h"
 #include "thread/node_response.h"
 #include "thread/run.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

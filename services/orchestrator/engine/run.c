@@ -1,12 +1,11 @@
 /* The life of a run: its turn, its work, its limits, its end. */
 #include "run.h"
 #include "graph/agents.h"
+#include "graph/node_kind.h"
 #include "journal/journal_writer.h"
 #include "model_retries.h"
 #include "monitor/run_outcome.h"
 #include "monitor/run_trace.h"
-#include "monitor/runner_metrics.h"
-#include "nodes/node_kind.h"
 #include "retention/retention.h"
 #include "runtime/request.h"
 #include "step.h"
@@ -18,6 +17,7 @@
 #include "thread/request.h"
 #include "thread/run.h"
 #include "thread/run_message.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

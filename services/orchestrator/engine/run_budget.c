@@ -1,6 +1,6 @@
 /* Limits that stop a run: its budget, its timeout, its idle timeout. */
 #include "graph/graph.h"
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 #include "run.h"
 #include "step.h"
 #include "thread/run.h"

@@ -7,8 +7,8 @@
 #include "fanout/mailbox.h"
 #include "log/ids.h"
 #include "loop/loop.h"
-#include "monitor/runner_metrics.h"
 #include "nodes/task.h"
+#include "thread/runner_metrics.h"
 
 #include "renga/v1/fanout.pb-c.h"
 

@@ -76,7 +76,7 @@ struct node {
     const char *name;
     size_t index;
     const struct graph *graph;
-    const struct node_kind *kind; /* nodes/node_kind.h */
+    const struct node_kind *kind; /* node_kind.h */
     const void *parameters;       /* as the kind has read them */
     const void *prepared;         /* that the kind has made of them; or NULL */
     const struct field **inputs;

@@ -5,7 +5,7 @@
  *     playbook_used    {"dataset", "revision", "bullet_ids"} for feedback; the ids are empty if no lesson fits */
 #include "reading.h"
 
-#include "nodes/dataset.h"
+#include "dataset.h"
 
 #include <stdlib.h>
 #include <string.h>

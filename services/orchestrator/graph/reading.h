@@ -6,7 +6,7 @@
 #include "agents.h"
 #include "problems.h"
 
-#include "nodes/node_kind.h"
+#include "node_kind.h"
 
 #include "config/config.h"
 #include "json/json.h"

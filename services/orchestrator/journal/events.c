@@ -4,8 +4,8 @@
 #include "checkpoint.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
+#include "graph/node_kind.h"
 #include "log/ids.h"
-#include "nodes/node_kind.h"
 #include "thread/apply.h"
 #include "thread/frame.h"
 #include "thread/interrupt.h"
@@ -178,11 +178,6 @@ static void tell_finished(struct event_reader *reader, const Record *record, uin
     reader->came(reader, finished);
 }
 
-static bool has_update(const Renga__V1__TaskResult *result)
-{
-    return result->response && (*result->response->update_json || result->response->n_clear_fields);
-}
-
 static void tell_updated(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index,
                          const struct spot *spot)
 {
@@ -217,7 +212,7 @@ static void tell_results(struct event_reader *reader, const Record *record, uint
             tell_asked(reader, record, number, index, &spot);
         } else {
             tell_finished(reader, record, number, index, &spot);
-            if (has_update(spot.result))
+            if (event_has_update(spot.result))
                 tell_updated(reader, record, number, index, &spot);
         }
     }
@@ -331,32 +326,4 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
     tell_state(reader, record, number, &index, record->changed->previous, record->changed->state, "");
     if (record->changed->state > running)
         tell_stopped(reader, record, number, &index);
-}
-
-static uint32_t count_results(const Renga__V1__StepResults *results)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < results->n_results; i++) {
-        const Renga__V1__TaskResult *result = results->results[i];
-        if (!result->failed && result->response && result->response->n_interrupts)
-            count += (uint32_t)result->response->n_interrupts;
-        else
-            count += 1 + (!result->failed && has_update(result));
-    }
-    return count;
-}
-
-uint32_t events_count(const Record *record)
-{
-    uint32_t count = (uint32_t)record->n_answers;
-    count += (record->begun != NULL) + 2 * (record->went_to_work != NULL) + (record->goes_on != NULL) +
-             (record->goes_on && record->update) + (record->migrated && !record->migrated->queued);
-    for (size_t i = 0; i < record->n_kept; i++)
-        count += count_results(record->kept[i]);
-    if (record->step)
-        count += count_results(record->step) + 1;
-    if (record->changed)
-        count += (uint32_t)record->changed->n_standing + 1 +
-                 (record->changed->state > RENGA__V1__RUN_STATE__RUN_STATE_RUNNING);
-    return count;
 }

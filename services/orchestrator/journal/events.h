@@ -4,6 +4,7 @@
 #define RENGA_ORCHESTRATOR_EVENTS_H
 
 #include "thread/apply.h"
+#include "thread/event_count.h"
 
 #include "renga/v1/log.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
@@ -18,8 +19,6 @@ struct graph;
 struct node;
 struct run;
 
-#define EVENT_NUMBER_BITS 20
-
 /* In their order. */
 struct event_reader {
     const struct agent *agent;
@@ -32,8 +31,6 @@ struct event_reader {
 };
 const struct node *node_at(const struct graph *graph, uint32_t index); /* NULL where there is none */
 void events_of_record(struct event_reader *reader, const Record *record, uint64_t number);
-/* The kept ones. */
-uint32_t events_count(const Record *record);
 Renga__V1__RunEvent *event_of_pending(struct event_reader *reader, const Renga__V1__ShownEvent *pending,
                                       uint64_t number, int64_t time_ms);
 void path_of_place(const struct agent *agent, const uint32_t *place, size_t count, struct buffer *out,

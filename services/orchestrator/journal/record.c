@@ -4,12 +4,12 @@
 #include "engine/step.h"
 #include "journal_writer.h"
 #include "monitor/node_log.h"
-#include "monitor/runner_metrics.h"
 #include "state/state.h"
 #include "thread/apply.h"
 #include "thread/frame.h"
 #include "thread/memory.h"
 #include "thread/run.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

@@ -2,8 +2,8 @@
  * and the thread's name come from outside: they are quoted, so that they cannot pass for another part of the line. */
 #include "run_outcome.h"
 #include "graph/agents.h"
-#include "runner_metrics.h"
 #include "thread/run.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

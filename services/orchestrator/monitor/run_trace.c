@@ -2,9 +2,9 @@
  * is taken up after a crash ends the same spans that the previous process had begun, and all their children have a
  * parent. */
 #include "run_trace.h"
-#include "engine/attempt.h"
+#include "fanout/attempt_data.h"
+#include "graph/node_kind.h"
 #include "log/ids.h"
-#include "nodes/node_kind.h"
 #include "run_outcome.h"
 #include "state/state.h"
 #include "thread/frame.h"

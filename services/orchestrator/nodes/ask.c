@@ -1,5 +1,5 @@
 /* Asks a person, and writes the answer into a field. */
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/schema.h"
 #include "json/writer.h"

@@ -1,5 +1,5 @@
 /* Runs a sub-graph for each item of a list, side by side. The engine itself does it: this is the entry. */
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/json.h"
 

@@ -1,6 +1,6 @@
 /* Runs a sub-graph as a node. The engine itself runs it: this file is the entry, and checks which fields fit
  * together. */
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/json.h"
 

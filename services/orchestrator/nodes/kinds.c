@@ -1,5 +1,5 @@
 /* All kinds of nodes. A new kind is a file with its entry, and a line here. */
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Has no effect: a node at which branches meet or part, and the measure of the cost of a step. */
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 static const struct node_parameter parameters[] = {{.name = NULL}};
 static const char *const outcomes[] = {"done", NULL};

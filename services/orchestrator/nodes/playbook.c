@@ -1,7 +1,7 @@
 /* Finds the bullets of a playbook that help with a task, through the tool-runner. Contents are data from outside: a
  * prompt has to fence them. An optional node goes on without a playbook that cannot be searched, and tells that as a
  * degradation. */
-#include "dataset.h"
+#include "graph/dataset.h"
 #include "service_call.h"
 
 #include "base/text.h"

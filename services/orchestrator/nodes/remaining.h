@@ -5,7 +5,7 @@
 #ifndef RENGA_ORCHESTRATOR_REMAINING_H
 #define RENGA_ORCHESTRATOR_REMAINING_H
 
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include <cjson/cJSON.h>
 

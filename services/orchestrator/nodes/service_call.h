@@ -17,7 +17,7 @@
 #ifndef RENGA_ORCHESTRATOR_SERVICE_CALL_H
 #define RENGA_ORCHESTRATOR_SERVICE_CALL_H
 
-#include "node_kind.h"
+#include "graph/node_kind.h"
 #include "orchestrator_priv.h"
 
 #include "rpc/rpc.h"

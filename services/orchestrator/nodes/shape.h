@@ -11,7 +11,7 @@
 #ifndef RENGA_ORCHESTRATOR_SHAPE_H
 #define RENGA_ORCHESTRATOR_SHAPE_H
 
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/json.h"
 

@@ -9,7 +9,7 @@
 #ifndef RENGA_ORCHESTRATOR_TASK_H
 #define RENGA_ORCHESTRATOR_TASK_H
 
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 
 #include "base/trace.h"
 

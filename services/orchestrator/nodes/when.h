@@ -2,7 +2,7 @@
 #ifndef RENGA_ORCHESTRATOR_WHEN_H
 #define RENGA_ORCHESTRATOR_WHEN_H
 
-#include "node_kind.h"
+#include "graph/node_kind.h"
 
 #include "json/condition.h"
 

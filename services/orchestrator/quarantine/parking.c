@@ -3,11 +3,11 @@
 #include "crashes_priv.h"
 #include "engine/run.h"
 #include "log/ids.h"
-#include "monitor/runner_metrics.h"
 #include "thread/apply.h"
 #include "thread/crash_state.h"
 #include "thread/frame.h"
 #include "thread/run.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

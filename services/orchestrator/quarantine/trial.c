@@ -9,7 +9,6 @@
 #include "crashes.h"
 #include "crashes_priv.h"
 #include "journal/journal_writer.h"
-#include "monitor/runner_metrics.h"
 #include "quarantine.h"
 #include "runtime/broken_thread.h"
 #include "runtime/request.h"
@@ -19,6 +18,7 @@
 #include "thread/crash_state.h"
 #include "thread/memory.h"
 #include "thread/request.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

@@ -3,13 +3,13 @@
  *      a request that reads or continues the thread   NOT_FOUND
  *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
  *      DeleteThread                                   is served */
-#include "monitor/runner_metrics.h"
 #include "retention.h"
 #include "runtime/request.h"
 #include "runtime/request_types.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/retention_limits.h"
+#include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 

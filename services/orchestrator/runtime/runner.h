@@ -3,7 +3,7 @@
  *
  *      StartRun, ResumeRun, CancelRun, UpdateState, …  --->  the thread's shard: one after the other
  *                                                                 |
- *      activated nodes  -> tasks (nodes/node_kind.h) -> all ended -> reduce -> ONE record in the thread's log
+ *      activated nodes  -> tasks (graph/node_kind.h) -> all ended -> reduce -> ONE record in the thread's log
  *            ^                                                                    |  on disk
  *            '------------------------------------------------- next step <-------+-> events are shown to watchers
  *

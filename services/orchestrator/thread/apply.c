@@ -2,9 +2,9 @@
  * through the same functions as a thread at work. */
 #include "apply.h"
 #include "branches.h"
+#include "event_count.h"
 #include "frame.h"
 #include "interrupt.h"
-#include "journal/events.h"
 #include "log/ids.h"
 #include "memory.h"
 #include "node_failures.h"

@@ -4,9 +4,9 @@
 #include "apply.h"
 #include "frame.h"
 #include "graph/graph.h"
+#include "graph/node_kind.h"
 #include "memory.h"
 #include "monitor/run_trace.h"
-#include "nodes/node_kind.h"
 #include "state/state.h"
 #include "thread.h"
 

@@ -1,10 +1,10 @@
 /* A graph at work: its state, its activations, and the counters of its nodes. */
 #include "frame.h"
 #include "branches.h"
+#include "graph/node_kind.h"
 #include "log/ids.h"
 #include "memory.h"
 #include "monitor/run_trace.h"
-#include "nodes/node_kind.h"
 #include "route.h"
 #include "run.h"
 #include "state/state.h"

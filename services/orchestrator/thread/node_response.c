@@ -1,6 +1,5 @@
 /* Checks the response of a node against the contract. */
 #include "node_response.h"
-#include "engine/attempt.h"
 #include "frame.h"
 #include "graph/graph.h"
 #include "interrupt.h"

@@ -10,6 +10,8 @@
 
 struct status;
 
+#define PROGRESS_MAX 65536 /* bytes, as RunNodeEvent.progress_json */
+
 bool response_check(const struct activation *activation, const Response *response, struct status *st);
 /* One value of at most so many bytes; `first`: the character it begins with, or NUL. */
 bool response_check_json(const char *what, const char *text, size_t most, char first, struct status *st);

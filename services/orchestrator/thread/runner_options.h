@@ -3,8 +3,6 @@
 #ifndef RENGA_ORCHESTRATOR_RUNNER_OPTIONS_H
 #define RENGA_ORCHESTRATOR_RUNNER_OPTIONS_H
 
-#include "quarantine/crashes_priv.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 

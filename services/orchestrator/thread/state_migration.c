@@ -6,10 +6,10 @@
 #include "frame.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
+#include "graph/node_kind.h"
 #include "interrupt.h"
 #include "memory.h"
 #include "node_response.h"
-#include "nodes/node_kind.h"
 #include "state/state.h"
 #include "thread.h"
 

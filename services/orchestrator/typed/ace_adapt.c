@@ -2,7 +2,7 @@
  * of the run's event, so that a client that reconnects misses no event. */
 #include "ace_adapt.h"
 
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 #include "json/json.h"
 
 #include <math.h>

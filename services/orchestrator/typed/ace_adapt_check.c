@@ -1,7 +1,7 @@
 /* Requests to learn from samples. */
 #include "ace_adapt.h"
 
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "ace.h"
 
 #include "base/text.h"
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 #include "nodes/trajectory_json.h"
 
 #include <string.h>

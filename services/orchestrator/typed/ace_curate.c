@@ -1,7 +1,7 @@
 /* AceGenerator.Curate: reflections become a run of the agent "ace_curator", which changes the playbook. */
 #include "ace.h"
 
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 #include "rpc/message_json.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 #include "nodes/trajectory_json.h"
 #include "json/json.h"
 #include "json/writer.h"

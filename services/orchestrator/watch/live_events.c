@@ -1,5 +1,5 @@
 /* Events that the log does not hold yet, or that wait for the disk: kept while anybody watches the thread's runs. */
-#include "engine/attempt.h"
+#include "fanout/attempt_data.h"
 #include "journal/events.h"
 #include "subscribers.h"
 #include "thread/apply.h"

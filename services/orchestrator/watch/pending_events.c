@@ -1,6 +1,6 @@
 /* Pending events: beginnings of attempts, retries, progress. Watchers get them at once; the next record stores them. */
 #include "pending_events.h"
-#include "engine/attempt.h"
+#include "fanout/attempt_data.h"
 #include "journal/events.h"
 #include "journal/journal_writer.h"
 #include "subscribers.h"

@@ -4,7 +4,7 @@
 
 #include "graph/agents.h"
 #include "graph/bundle.h"
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -4,8 +4,8 @@
 #define RENGA_SCRIPT_FIXTURE_H
 
 #include "agent_fixture.h"
+#include "graph/node_kind.h"
 #include "loop/loop.h"
-#include "nodes/node_kind.h"
 
 #include <stdio.h>
 

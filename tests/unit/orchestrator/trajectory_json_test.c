@@ -1,7 +1,7 @@
 /* A trajectory as JSON: properties 1 and 2 of the specification, and the form that it has. */
 #include "unit.h"
 
-#include "nodes/dataset.h"
+#include "graph/dataset.h"
 #include "nodes/trajectory_json.h"
 #include "random_text.h"
 #include "json/json.h"

@@ -1,6 +1,6 @@
 /* Series are looked up when the metrics are created: counting is a few stores. */
 #include "runner_metrics.h"
-#include "nodes/node_kind.h"
+#include "graph/node_kind.h"
 
 #include "base/log.h"
 #include "loop/loop.h"

@@ -10,7 +10,7 @@
 #ifndef RENGA_ORCHESTRATOR_NODE_KIND_H
 #define RENGA_ORCHESTRATOR_NODE_KIND_H
 
-#include "graph/graph.h"
+#include "graph.h"
 
 #include "base/arena.h"
 #include "base/buffer.h"
