@@ -31,8 +31,10 @@ static const struct metric cut_row = {.name = "renga_edge_streams_cut_total",
                                       .labels = {"reason"}};
 static const struct metric origins_row = {.name = "renga_edge_origins_refused_total",
                                           .help = "Requests from pages of other sites that were refused."};
-static const struct metric sessions_row = {
-    .name = "renga_edge_sessions", .help = "Sessions of browsers that this process keeps, sealed ones left out.", .kind = METRIC_GAUGE};
+static const struct metric sessions_row = {.name = "renga_edge_sessions",
+                                           .help =
+                                               "Sessions of browsers that this process keeps, sealed ones left out.",
+                                           .kind = METRIC_GAUGE};
 
 /* Series by status. */
 struct method_codes {

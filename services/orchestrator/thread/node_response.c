@@ -2,6 +2,7 @@
 #include "node_response.h"
 #include "frame.h"
 #include "graph/graph.h"
+#include "graph/node_kind.h"
 #include "interrupt.h"
 #include "thread.h"
 

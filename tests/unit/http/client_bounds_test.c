@@ -192,12 +192,12 @@ static void a_paused_transfer_holds_the_sender_back(void **state)
     prepare(fixture, &exchange);
     exchange.transfer.response_max = 64 << 20;
     exchange.transfer.body_received = pause_after;
-    exchange.transfer.idle_timeout_ms = 100;
+    exchange.transfer.idle_timeout_ms = 1000;
     exchange.transfer.timeout_ms = 20000;
     pause_from = 1 << 16;
     start(fixture, &exchange);
     assert_true(WAIT_FOR(fixture->loop, exchange.transfer.paused, 2000));
-    peer_pause(300); /* longer than idle_timeout_ms: our own pause is no silence of the peer */
+    peer_pause(1200); /* longer than idle_timeout_ms: our own pause is no silence of the peer */
     loop_enter(fixture->loop);
     size_t received = exchange.received;
     assert_int_equal(exchange.finished, 0);

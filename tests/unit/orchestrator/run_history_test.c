@@ -201,6 +201,7 @@ static void write_many_threads(void)
 {
     static struct store_batch batch;
     char name[32];
+    int64_t now_ms = clock_wall_ns() / NS_PER_MS;
     loop_enter(stage.loop);
     store_batch_init(&batch, stage.loop, history_rows_written);
     for (int i = 0; i < MANY_THREADS; i++) {
@@ -211,7 +212,7 @@ static void write_many_threads(void)
         row.agent = (char *)(uintptr_t) "a";
         row.run_state = SUCCEEDED;
         row.created_ms = 1;
-        row.updated_ms = clock_wall_ms() + (int64_t)i * 7919 % MANY_THREADS;
+        row.updated_ms = now_ms + (int64_t)i * 7919 % MANY_THREADS;
         key_named(&key, KEY_THREAD, "tenant", name);
         row_put(&batch, &key, &row.base);
     }
