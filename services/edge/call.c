@@ -237,7 +237,7 @@ static void call_start(struct edge *edge, struct http_request *request, const st
         return;
     }
     if (method->server_streams) {
-        stream_begin(edge, request, principal, peer->stub, method->index, message);
+        stream_begin(edge, request, principal, peer->stub, method, message);
         return;
     }
     struct edge_call *call = edge_call_create(edge, request, principal, false, sizeof *call);

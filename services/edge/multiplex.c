@@ -277,6 +277,6 @@ void multiplex_watch(struct edge *edge, struct http_request *request)
     struct multiplex *watch = st.code == OK ? watch_read(edge, request, query ? query + 1 : NULL, &st) : NULL;
     if (!watch)
         edge_fail(request, &st);
-    else if (stream_open(&watch->stream, &watch_ops, edge, request, principal))
+    else if (stream_open(&watch->stream, &watch_ops, edge, request, principal, WATCH_METHOD))
         watch_start(watch, peer, principal);
 }

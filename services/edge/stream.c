@@ -20,6 +20,9 @@
 
 /* ---- its time ---------------------------------------------------------------------------------------------------- */
 
+static void stream_write_status(struct edge_stream *stream, const struct rpc_client_call *call,
+                                const struct status *st);
+
 static void stream_arm_heartbeat(struct edge_stream *stream)
 {
     if (stream->is_sse && !stream->silent)
@@ -89,10 +92,23 @@ static void stream_patience_passed(struct timer *timer)
     stream->ops->cancel(stream);
 }
 
+/* A key can be taken away, and a browser can sign out, while a stream is open. */
+static void stream_access_due(struct timer *timer)
+{
+    struct edge_stream *stream = CONTAINER_OF(timer, struct edge_stream, access);
+    struct status st = {0};
+    if (edge_principal(stream->edge, stream->request, stream->method, &st)) {
+        loop_arm_after(stream->edge->loop, &stream->access, stream->edge->settings.heartbeat_ms);
+        return;
+    }
+    stream_write_status(stream, NULL, &st);
+    stream->ops->cancel(stream);
+}
+
 /* ---- its life ---------------------------------------------------------------------------------------------------- */
 
 bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
-                 struct http_request *request, const struct rpc_principal *principal)
+                 struct http_request *request, const struct rpc_principal *principal, const char *method)
 {
     uint64_t owner = budget_owner(principal->tenant, principal->name);
     const char *accept = http_request_header(request, "accept");
@@ -120,6 +136,8 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         .opening.expired = stream_opening_passed,
         .heartbeat.expired = stream_heartbeat_due,
         .patience.expired = stream_patience_passed,
+        .access.expired = stream_access_due,
+        .method = arena_strdup(http_request_arena(request), method),
     };
     buffer_init(&stream->waiting, WAITING_MAX);
     stream->next = edge->streams;
@@ -129,6 +147,8 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
     edge->streams = stream;
     edge_metrics_stream_opened(edge->metrics);
     loop_arm_after(edge->loop, &stream->opening, STREAM_OPEN_MS);
+    if (stream->method)
+        loop_arm_after(edge->loop, &stream->access, edge->settings.heartbeat_ms);
     stream_arm_heartbeat(stream);
     return true;
 }
@@ -139,6 +159,7 @@ void stream_release(struct edge_stream *stream)
     loop_disarm(loop, &stream->opening);
     loop_disarm(loop, &stream->heartbeat);
     loop_disarm(loop, &stream->patience);
+    loop_disarm(loop, &stream->access);
     buffer_fini(&stream->waiting);
     stream_quota_release(stream->edge->shared->quota, stream->owner);
     edge_metrics_stream_closed(stream->edge->metrics);
@@ -282,6 +303,7 @@ static void stream_write_last(struct edge_stream *stream, const char *name, stru
     stream->silent = true;
     loop_disarm(stream->edge->loop, &stream->heartbeat);
     loop_disarm(stream->edge->loop, &stream->patience);
+    loop_disarm(stream->edge->loop, &stream->access);
     stream_event_end(stream, writer, name);
 }
 

@@ -39,15 +39,18 @@ struct edge_stream {
     const struct rpc_principal *principal; /* valid as long as the request */
     uint64_t owner;                        /* of the client */
     struct buffer waiting;                 /* events behind a large one that is being written */
-    struct timer opening, heartbeat, patience;
+    const char *method;                    /* valid as long as the request */
+    struct timer opening, heartbeat, patience, access;
     bool is_sse, begun, paused;
     bool silent;           /* its last event has been written: others are dropped */
     bool writing, closing; /* a large event is under way; the stream closes behind it */
 };
 
-/* `stream` is zeroed. False: the client has too many, or accepts no form of a stream; the request has been answered. */
+/* `stream` is zeroed. `method` is the one that the client's key must allow; it is asked for again each edge.heartbeat,
+ * and a client whose key has gone, or who has signed out, gets an event `error`. False: the client has too many, or
+ * accepts no form of a stream; the request has been answered. */
 bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
-                 struct http_request *request, const struct rpc_principal *principal);
+                 struct http_request *request, const struct rpc_principal *principal, const char *method);
 
 /* Begins an event in edge->out; its data are written behind it, one value of JSON. `name` NULL: a message of the
  * contract; in a stream of lines, others stand in an object of that name. `id` NULL or empty: no id. */
@@ -78,7 +81,7 @@ void stream_leave_all(struct edge *edge);
 
 /* Calls a method that streams. */
 void stream_begin(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
-                  ProtobufCService *stub, unsigned method, const ProtobufCMessage *message);
+                  ProtobufCService *stub, const struct rpc_method *method, const ProtobufCMessage *message);
 
 #define STREAM_ID_MAX 24 /* bytes of an event's number as text */
 /* The event_id of a message as text; empty if its type has no event_id. */

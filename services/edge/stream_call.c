@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define METHOD_NAME_MAX 160
+
 struct stream_call {
     struct edge_call base; /* first */
     struct edge_stream stream;
@@ -125,8 +127,10 @@ static void stream_call_came(const ProtobufCMessage *message, void *data)
 }
 
 void stream_begin(struct edge *edge, struct http_request *request, const struct rpc_principal *principal,
-                  ProtobufCService *stub, unsigned method, const ProtobufCMessage *message)
+                  ProtobufCService *stub, const struct rpc_method *method, const ProtobufCMessage *message)
 {
+    char name[METHOD_NAME_MAX];
+    snprintf(name, sizeof name, "%s/%s", method->service, method->name);
     struct stream_call *call =
         (struct stream_call *)edge_call_create(edge, request, principal, true, sizeof(struct stream_call));
     if (!call)
@@ -135,9 +139,9 @@ void stream_begin(struct edge *edge, struct http_request *request, const struct 
                *query = strchr(http_request_target(request), '?');
     call->comes_back =
         (last && *last) || (query && transcode_parameter(query + 1, "after", http_request_arena(request)));
-    if (!stream_open(&call->stream, &stream_call_ops, edge, request, principal)) {
+    if (!stream_open(&call->stream, &stream_call_ops, edge, request, principal, name)) {
         edge->calls--; /* the request was answered, and the call with it */
         return;
     }
-    stub->invoke(stub, method, message, stream_call_came, &call->base.base);
+    stub->invoke(stub, method->index, message, stream_call_came, &call->base.base);
 }

@@ -186,10 +186,13 @@ void runner_watch(struct runner *runner, struct watcher *watcher)
     subscription->leaving.run = subscription_left;
     subscription->gone.run = free_subscription;
     char *tenant = xnonnull(arena_strdup(&subscription->arena, watcher->tenant));
+    const char *name = watcher->access.principal.name; /* of a call that may end before the shard serves this */
+    const struct rpc_principal principal = {.name = name ? xnonnull(arena_strdup(&subscription->arena, name)) : NULL,
+                                            .tenant = tenant};
     const ProtobufCMessage *message = xnonnull(message_copy(&subscription->arena, &watcher->request->base));
     subscription->request = (struct request){.loop = watcher->loop,
                                              .tenant = tenant,
-                                             .access = watcher->access,
+                                             .access = {.auth = watcher->access.auth, .principal = principal},
                                              .message = message,
                                              .in_call = watcher->in_call,
                                              .arena = &subscription->arena,

@@ -360,6 +360,16 @@ def _():
     refused(ask("GET", "/v1/events:watch?runs=a,b", key="anna", last_event_id="1"), 400, "INVALID_ARGUMENT", "Last-Event-ID")
 
 
+@check("clients that leave as soon as they have asked for events disturb no other")
+def _():
+    runs = [suite.start("asker")["runId"] for _ in range(10)]
+    for path in [f"/v1/runs/{run}/events" for run in runs] * 10 + [f"/v1/events:watch?runs={','.join(runs)}"] * 100:
+        connection = suite.connect()
+        connection.request("GET", path, headers={"accept": "text/event-stream", "authorization": "Bearer anna"})
+        connection.close()
+    expect(ask("GET", "/v1/agents", key="anna").status == 200, "the edge does not answer")
+
+
 @check("Accept with the quality 0 leaves a type out")
 def _():
     run = suite.start("echo", wait=True, inputJson={"text": "moon"})["runId"]
