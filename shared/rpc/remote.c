@@ -38,6 +38,7 @@ struct remote {
     unsigned batches;                                      /* under way */
     bool has_status, drained, paused, receiving, finished; /* drained: the messages have run out */
     struct status failure;                                 /* ours, which replaces the peer's status */
+    struct work cancelled;
 };
 
 static const struct rpc_outbound_ops remote_ops;
@@ -110,6 +111,7 @@ static void free_remote(struct remote *remote)
 
 static void remote_finish(struct remote *remote)
 {
+    loop_undefer(remote->base.call->loop, &remote->cancelled);
     remote->finished = true;
     struct rpc_client_call *call = remote->base.call;
     take_status(remote, &call->status);
@@ -202,6 +204,14 @@ static void remote_resume_stream(struct rpc_outbound *outbound)
         remote_receive(remote);
 }
 
+/* A paused stream whose status has come already waits for no batch that would end it. */
+static void remote_was_cancelled(struct work *work)
+{
+    struct remote *remote = CONTAINER_OF(work, struct remote, cancelled);
+    if (remote->base.method->server_streams)
+        finish_when_over(remote);
+}
+
 static void remote_cancel(struct rpc_outbound *outbound)
 {
     struct remote *remote = remote_of(outbound);
@@ -210,6 +220,7 @@ static void remote_cancel(struct rpc_outbound *outbound)
     bool late = clock_now_ns() >= outbound->deadline_ns;
     fail(&remote->failure, late ? DEADLINE_EXCEEDED : CANCELLED, "the call was cancelled here");
     grpc_call_cancel(remote->grpc, NULL);
+    loop_defer(outbound->call->loop, &remote->cancelled);
 }
 
 static const void *remote_metadata(const struct rpc_outbound *outbound, const char *key, size_t *size)
@@ -352,6 +363,7 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     grpc_metadata_array_init(&remote->trailing);
     remote->opened.completed = stream_opened;
     remote->received.completed = remote_message_received;
+    remote->cancelled.run = remote_was_cancelled;
     remote->ended.completed = remote->base.method->server_streams ? remote_stream_ended : unary_ended;
     rpc_outbound_begin(&remote->base, call, closure);
     if (call->parent)

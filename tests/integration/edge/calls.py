@@ -391,6 +391,20 @@ def _():
     refused(ask("POST", "/v1/helpdesk:askStream", {"question": ""}, key="anna", accept="text/event-stream"), 400, "INVALID_ARGUMENT", "question")
 
 
+@check("readers that stop reading, and leave or are cut when all has been sent to the edge, leave nothing behind")
+def _():
+    runs = [suite.start("large", wait=True)["runId"] for _ in range(12)]
+    streams = [suite.stream(f"/v1/events:watch?runs={','.join(runs)}", key="anna") for _ in range(6)]
+    streams += [suite.stream(f"/v1/runs/{run}/events", key="anna") for run in runs[:6]]
+    time.sleep(0.5)
+    for place, stream in enumerate(streams):
+        if place % 2:
+            stream.connection.close()
+    time.sleep(2)  # edge.reader_timeout is 1 s
+    for stream in streams:
+        stream.connection.close()
+
+
 @check("a key has a bound of streams, and those that are closed count no more")
 def _():
     run = suite.start("asker", wait=True)
