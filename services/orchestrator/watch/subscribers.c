@@ -22,9 +22,9 @@
 #include <stdlib.h>
 
 #define PACKET_EVENTS 256
-#define PACKET_BYTES  ((size_t)1 << 20)
+#define PACKET_BYTES  ((size_t)64 << 10) /* and one event; a client that does not read holds two packets */
 #define PAGE_ROWS     256
-#define PAGE_BYTES    ((size_t)4 << 20)
+#define PAGE_BYTES    ((size_t)256 << 10) /* of rows that are read for a packet; those that do not fit are read again */
 #define HEARTBEAT_MS  15000
 #define UNREAD_MS     60000 /* as WatchRun promises */
 

@@ -36,6 +36,8 @@ AGENTS = {
     "large": {"state": {"x": {"type": "string"}, "n": {"type": "integer"}}, "start": "a",
               "nodes": {"a": {"kind": "set", "values": {"x": LARGE}, "on": {"done": "b"}}, "b": {"kind": "set", "values": {"n": 1}, "on": {"done": "c"}},
                         "c": {"kind": "set", "values": {"x": LARGE + "end"}, "on": {"done": "end"}}}},
+    "larger": {"state": {"x": {"type": "string"}}, "start": "a",
+               "nodes": {"a": {"kind": "set", "values": {"x": LARGE}, "visits": {"max": 40, "then": "end"}, "on": {"done": "a"}}}},
 }
 
 

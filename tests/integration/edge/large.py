@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import socket
 import sys
+import time
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -15,7 +17,9 @@ HELD_MOST = "0.025"  # seconds, a bound of the histogram; a loop that read these
 TIMES = 8            # one of them must be seen without others at the processor
 MIB = 1 << 20
 PAGE = f"127.0.0.1:{free_port()}"
-suite = Suite("one", f"--http.listen={PAGE}", keys=False)
+STALLED = 40         # readers
+STALLED_MOST = 4 * 300_000 + (256 << 10)  # bytes of one: four events (edge/README.md), and the windows
+suite = Suite("one", f"--http.listen={PAGE}", "--edge.reader_timeout=3s", keys=False)
 
 
 def page():
@@ -128,6 +132,37 @@ def _():
                 break
         response.connection.close()
     expect(False, f"{seen} and not {whole}")
+
+
+def rss():
+    with open(f"/proc/{suite.processes[0].pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def stalled_reader(path):
+    plain = socket.socket()
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    plain.connect(("127.0.0.1", suite.port))
+    plain.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{suite.port}\r\nAccept: text/event-stream\r\n\r\n".encode())
+    return plain
+
+
+@check("readers that do not read hold a few of their events each, and are cut")
+def _():
+    run = suite.start("larger", wait=True)["runId"]
+    suite.events(f"/v1/runs/{run}/events")  # 8 MB, more than the kernel takes for a reader
+    before, most = rss(), 0
+    readers = [stalled_reader(f"/v1/runs/{run}/events") for _ in range(STALLED)]
+    until = time.monotonic() + 30 * SLOW
+    while f'renga_edge_streams_cut_total{{reason="SLOW_READER"}} {STALLED}' not in page():
+        expect(time.monotonic() < until, "they are not cut")
+        most = max(most, rss())
+        time.sleep(0.05)
+    for reader in readers:
+        reader.close()
+    if SLOW == 1:  # a sanitizer has memory of its own
+        expect(most - before <= STALLED * STALLED_MOST, f"{(most - before) / STALLED:,.0f} bytes a reader")
+    return f"{(most - before) / STALLED:,.0f} bytes a reader"
 
 
 @check("readers that leave while large events are written disturb no other, and a drain waits for none")
