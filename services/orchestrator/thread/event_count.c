@@ -1,10 +1,5 @@
 #include "event_count.h"
 
-bool event_has_update(const Renga__V1__TaskResult *result)
-{
-    return result->response && (*result->response->update_json || result->response->n_clear_fields);
-}
-
 static uint32_t event_count_results(const Renga__V1__StepResults *results)
 {
     uint32_t count = 0;

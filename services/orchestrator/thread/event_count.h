@@ -15,6 +15,9 @@
 /* The kept ones. */
 uint32_t events_count(const Record *record);
 /* Whether the result of a node has an event UPDATED. */
-bool event_has_update(const Renga__V1__TaskResult *result);
+static inline bool event_has_update(const Renga__V1__TaskResult *result)
+{
+    return result->response && (*result->response->update_json || result->response->n_clear_fields);
+}
 
 #endif
