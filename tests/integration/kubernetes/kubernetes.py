@@ -37,11 +37,20 @@ def configuration(resources, name):
     return json.loads(re.sub(r"^\s*//.*$", "", data[f"{name}.json"], flags=re.M))
 
 
+def misspelled(resources):
+    broken = json.loads(json.dumps(resources))
+    container = containers(of_kind(broken, "Deployment")["renga-planner"])[0]
+    container["livenessProbe"]["tcpSoket"] = {"port": 1}
+    containers(of_kind(broken, "StatefulSet")["renga-tool-runner"])[0]["ports"][0]["containerPort"] = "15003"
+    return broken
+
+
+FAULTS = faults_of(SETS | {"misspelled": misspelled(SETS["single"])})
+
 for title, resources in SETS.items():
     @check(f"{title}: every resource is one that Kubernetes knows, field by field")
     def _():
-        faults = faults_of(resources)
-        expect(not faults, faults)
+        expect(not FAULTS[title], FAULTS[title])
 
     @check(f"{title}: every container is held to the restricted standard")
     def _():
@@ -223,11 +232,7 @@ def _():
 
 @check("a field that is spelled wrongly and a value of a wrong type are found")
 def _():
-    broken = json.loads(json.dumps(SETS["single"]))
-    container = containers(of_kind(broken, "Deployment")["renga-planner"])[0]
-    container["livenessProbe"]["tcpSoket"] = {"port": 1}
-    containers(of_kind(broken, "StatefulSet")["renga-tool-runner"])[0]["ports"][0]["containerPort"] = "15003"
-    faults = faults_of(broken)
+    faults = FAULTS["misspelled"]
     expect("tcpSoket" in faults and "containerPort" in faults, faults)
 
 

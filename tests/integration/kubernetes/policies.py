@@ -13,10 +13,12 @@ def of_kind(resources, *kinds):
     return {one["metadata"]["name"]: one for one in resources if one["kind"] in kinds}
 
 
-def faults_of(resources):
-    done = subprocess.run(["node", os.path.join(HERE, "schemas.mjs")], input=json.dumps(resources), capture_output=True, text=True)
+def faults_of(sets):
+    """The faults of each set of resources, as text: {title: resources} gives {title: faults}. One call for all costs a tenth."""
+    done = subprocess.run(["node", os.path.join(HERE, "schemas.mjs")], input=json.dumps(list(sets.values())), capture_output=True,
+                          text=True)
     expect(done.returncode == 0, done.stderr[-500:])
-    return done.stdout
+    return dict(zip(sets, json.loads(done.stdout)))
 
 
 def selects(selector, workload):
