@@ -157,8 +157,10 @@ static bool is_in_line(struct checkpoints *checkpoints, const Record *record, ui
     return true;
 }
 
-/* True when the page is full. */
-static bool add_checkpoint(struct checkpoints *checkpoints, const Record *record, uint64_t number)
+/* True when the page is full. `scratch` is for the record alone: a thread may have thousands of records of branches for
+ * each one that is listed. */
+static bool add_checkpoint(struct checkpoints *checkpoints, struct arena *scratch, const Record *record,
+                           uint64_t number)
 {
     struct list *list = &checkpoints->list;
     struct arena *arena = list->request->arena;
@@ -170,10 +172,10 @@ static bool add_checkpoint(struct checkpoints *checkpoints, const Record *record
     if (*message->run_id && (!run || strcmp(message->run_id, run->id) != 0))
         return false;
     Renga__V1__Checkpoint *made =
-        checkpoint_of_record(arena, checkpoints->agent, checkpoints->thread->place, record, number, 0);
+        checkpoint_of_record(scratch, checkpoints->agent, checkpoints->thread->place, record, number, 0);
     if (strcmp(made->path, message->path) != 0)
         return false;
-    if (list->count == list->page) {
+    if (list->count == list->page || (list->count && arena->used > arena->limit / 2)) {
         checkpoints->wanted = checkpoints->wanted == NEVER ? NEVER : number; /* it is the first of the next page */
         return true;
     }
@@ -206,7 +208,7 @@ static void checkpoints_examine_records(struct checkpoints *checkpoints)
         bool listed = record && record_is_checkpoint(record);
         bool waits =
             listed && !list_checkpoints_take_version(checkpoints, list_checkpoints_version_of(checkpoints, record));
-        if (listed && !waits && add_checkpoint(checkpoints, record, key_number(row->key)))
+        if (listed && !waits && add_checkpoint(checkpoints, &arena, record, key_number(row->key)))
             page_is_full(checkpoints);
         else if (listed && !waits)
             take_back(checkpoints, record);

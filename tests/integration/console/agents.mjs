@@ -45,6 +45,10 @@ export function makeAgents(address) {
       hold_back: { kind: 'set', values: { notes: ['held back'] }, on: { done: 'end' } },
     },
   })
+  agent('quiz', { // questions without a schema, and a number that no double holds
+    description: 'Asks without a schema.', state: { big: { type: 'number' }, guess: { type: 'integer' }, note: { type: 'string' } }, input: ['big'], start: 'ask_number',
+    nodes: { ask_number: { kind: 'ask', question: 'Which number?', into: 'guess', on: { answered: 'ask_text' } }, ask_text: { kind: 'ask', question: 'Which words?', into: 'note', on: { answered: 'end' } } },
+  })
   agent('many', {
     description: 'Works on each item of a list.',
     state: { items: { type: 'string[]' }, results: { type: 'object[]' } }, input: ['items'], start: 'work_on_all', max_concurrency: 100,

@@ -118,6 +118,54 @@ await check('a server that restarts under an open page is found again, and nothi
   await page.close()
 })
 
+await check('a run that another tab deletes is told as deleted, and nothing is offered for it', async () => {
+  const run = await suite.run('release', { version: '1' }, 'To be deleted')
+  const [one, two] = [await here.newPage(), await here.newPage()]
+  here.allowed = [/404/]
+  for (const page of [one, two]) {
+    await page.goto('/runs/' + run.runId)
+    await page.waitForSelector('.ask-card', WAIT)
+  }
+  await one.click('.page-head button:has-text("Delete")')
+  await one.click('dialog button:has-text("Delete")')
+  await one.waitForURL(url => url.pathname === '/runs')
+  await two.waitForSelector('.note:has-text("was deleted")', WAIT)
+  expect(await two.locator('.page-head button, .ask-card').count() === 0, 'the page still offers actions')
+  await one.close()
+  await two.close()
+  here.allowed = []
+})
+
+await check('a question that is asked while the server is away says so, and is answered when it is back', async () => {
+  const page = await here.newPage()
+  here.allowed = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|503/]
+  await page.goto('/')
+  await page.fill('#question', 'What does the green lamp mean?')
+  await suite.stop('SIGKILL')
+  await page.press('#question', 'Enter')
+  await page.waitForSelector('.note.warn:has-text("cannot be reached")', WAIT)
+  await suite.start()
+  await page.waitForURL(/\/ask\/.+/, WAIT)
+  await page.waitForSelector('.answer-card', WAIT)
+  here.allowed = []
+  await page.close()
+})
+
+await check('a browser whose clock is two hours slow tells the right times', async () => {
+  const slow = await context(suite)
+  await slow.addInitScript(() => {
+    const now = Date.now
+    Date.now = () => now() - 7200e3
+  })
+  const page = await slow.newPage()
+  await suite.run('release', { version: '1' }, 'Just now')
+  await page.goto('/runs')
+  const text = await page.innerText('.run-row:has-text("Just now") time >> nth=0')
+  expect(/second|minute|now/.test(text) && !text.startsWith('in '), text)
+  clean(slow)
+  await slow.close()
+})
+
 await check('a question goes on over a reload, and its answer comes', async () => {
   await suite.call('POST', '/v1/documents:index', { collection: 'lamps', documents: { documents: [{ path: 'lamps.md', content: Buffer.from('# Lamps\n\nThe red lamp means low pressure.\n').toString('base64') }] } })
   const page = await here.newPage()
@@ -133,11 +181,17 @@ await check('a question goes on over a reload, and its answer comes', async () =
 await check('all runs of a filter are cancelled, and then deleted', async () => {
   for (let i = 0; i < 12; i++) await suite.run('release', { version: String(i) }, 'Batch', { labels: { title: 'Batch', batch: 'b1' } })
   const page = await here.newPage()
+  for (const filter of ['label=b1', 'state=FAILED,WRONG', 'since=year']) {
+    await page.goto('/runs?' + filter)
+    await page.waitForSelector('.note.bad:has-text("not understood")')
+    expect(await page.locator('.run-row, .menu').count() === 0, `${filter}: runs are shown, and can be acted on`)
+  }
   await page.goto('/runs?label=batch%3Db1')
   await page.waitForFunction(() => document.querySelectorAll('.run-row').length === 12, null, WAIT)
   const act = async (action, button) => {
     await page.click('.menu summary')
     await page.click(`.menu-box button:has-text("${action}")`)
+    await page.waitForSelector('dialog p:has-text("Filter: batch=b1")')
     await page.click(`dialog button:has-text("${button}")`)
     await page.waitForSelector('dialog [role=status]:has-text("Done: 12 of 12")', WAIT)
     await page.keyboard.press('Escape')
@@ -163,6 +217,13 @@ await check('the list has pages, and only the rows in sight are in it', async ()
     await page.waitForTimeout(80)
   }
   expect(seen.size === 450, `${seen.size} of 450 rows were seen`)
+  const top = () => page.evaluate(() => document.querySelector('.virtual')?.scrollTop)
+  const before = await top()
+  await page.click('.run-row >> nth=10')
+  await page.waitForSelector('.ask-card', WAIT)
+  await page.goBack()
+  await page.waitForSelector('.run-row')
+  expect(Math.abs(await top() - before) < 300, `the list was at ${before} and is at ${await top()} after the way back`)
   await page.close()
 })
 
@@ -191,6 +252,10 @@ await check('a run of 5,000 branches is drawn, and the page does not freeze', as
   await page.click('[role=tab]:has-text("Timeline")')
   await page.waitForSelector('.span')
   expect(await page.locator('.span').count() < 80, 'all spans are in the page')
+  await page.click('[role=tab]:has-text("States")')
+  await page.waitForSelector('.checkpoint:has-text("work_on_all")', WAIT)
+  await page.click('[role=tab]:has-text("Events")')
+  await page.waitForSelector('p:has-text("older events are not shown")', WAIT)
   expect(longest < 20000, `${longest} ms`)
   await page.close()
   return `longest task ${task} ms, longest stop ${longest.toFixed(0)} ms`

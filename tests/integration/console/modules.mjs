@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { check, CONSOLE, ESBUILD, expect, finish, run } from './checks.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'))
-writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/run_list', 'base/dropped', 'base/router_match', 'parts/layout', 'parts/answer', 'parts/scene']
+writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/clock', 'base/format', 'base/run_list', 'base/dropped', 'base/router_match', 'parts/basics', 'parts/layout', 'parts/answer', 'parts/scene']
   .map(name => `export * from ${JSON.stringify(join(CONSOLE, 'src', name + '.js'))}`).join('\n'))
 run(ESBUILD, join(folder, 'entry.js'), '--bundle', '--format=esm', '--external:./vendor.js', '--outfile=' + join(folder, 'all.mjs'), '--log-level=error')
 copyFileSync(join(CONSOLE, 'vendor/vendor.js'), join(folder, 'vendor.js'))
 writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-const { blockParser, RunModel, changesOf, lanesOf, withTop, droppedFiles, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst } = await import(join(folder, 'all.mjs'))
+const { blockParser, RunModel, changesOf, lanesOf, withTop, droppedFiles, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst, parseExact, rawNumber, learnTime, serverNow, duration, fileName } = await import(join(folder, 'all.mjs'))
 globalThis.document ??= { visibilityState: 'hidden' }
 
 await check('events are read alike, wherever the stream is cut', async () => {
@@ -82,6 +82,46 @@ await check('a fan-out of 5,000 branches is one node with counts', async () => {
   for (let i = 4990; i < 4995; i++) model.apply(event(++id, 'work', { nodeFailed: { attempt: 1, statusCode: 14, message: 'no' } }, `all[${i}]`))
   const stat = model.stats.get('all/work')
   expect(stat.done === 4990 && stat.failed === 5 && stat.running === 5 && model.stats.size === 1, stat)
+})
+
+await check('the log of a run keeps its newest events, and counts those that it dropped', async () => {
+  const model = new RunModel()
+  for (let id = 1; id <= 9000; id++) model.apply(event(id, 'a', { updated: { fields: [] } }))
+  expect(model.dropped > 0 && model.dropped + model.log.length === 9000 && model.log.length <= 6000 && model.log.at(-1).eventId === '9000', `${model.log.length} kept, ${model.dropped} dropped`)
+})
+
+await check('of 5,000 branches the last one is found that a node waited for, and the step before', async () => {
+  const model = new RunModel()
+  const add = (id, node, what, path, step) => model.apply({ ...event(id, node, what, path), step: String(step) })
+  add(1, 'first', { nodeStarted: { kind: 'set' } }, '', 1)
+  add(2, 'first', { nodeFinished: { outcome: 'done' } }, '', 1)
+  add(3, 'all', { nodeStarted: { kind: 'each' } }, '', 2)
+  for (let i = 0; i < 5000; i++) add(4 + i, 'work', { nodeStarted: { kind: 'set' } }, `all[${i}]`, 1)
+  for (let i = 0; i < 5000; i++) add(6000 + i, 'work', { nodeFinished: { outcome: 'done' } }, `all[${(i + 7) % 5000}]`, 1)
+  add(12000, 'all', { nodeFinished: { outcome: 'done' } }, '', 2)
+  const all = model.spans.find(span => span.node === 'all')
+  expect(model.within(all)?.path === 'all[6]' && model.before(all)?.node === 'first', [model.within(all)?.path, model.before(all)?.node])
+  expect(model.waits(all).map(span => span.path + span.node).join() === 'first,all,all[6]work', model.waits(all))
+})
+
+await check('an integer that no double holds stays as it was written', async () => {
+  const text = '{"id":12345678901234567890,"list":[-98765432109876543210],"small":7,"text":"12345678901234567890"}'
+  expect(JSON.stringify(parseExact(text)) === text && rawNumber(parseExact(text).id) === '12345678901234567890' && rawNumber(7) === null, JSON.stringify(parseExact(text)))
+})
+
+await check('the time of the server is used when the clock of the browser is wrong by more than a few seconds', async () => {
+  const at = Date.UTC(2026, 0, 2, 3, 4, 5), header = new Date(at).toUTCString()
+  for (const [local, wanted] of [[at + 3600e3, at + 500], [at - 3600e3, at + 500], [at + 1000, at + 1000]]) {
+    learnTime(header, local)
+    expect(serverNow(local) === wanted, `${local - at}: ${serverNow(local) - at}`)
+  }
+  learnTime(null, 0)
+})
+
+await check('a duration is never told as 60 seconds, and a name of a file has no sign with a meaning', async () => {
+  expect([9949, 9960, 59999, 60000].map(duration).join() === '9.9s,9s,59s,1m 0s', [9949, 9960, 59999, 60000].map(duration).join())
+  const names = ['../../etc/passwd', 'a\u202egnp.exe', '  ', 'x'.repeat(300), 'C:\\a|b?\n', '日本語 レポート'].map(name => fileName(name, '.md'))
+  expect(names.join('!') === ['etc passwd.md', 'a gnp.exe.md', 'renga.md', 'x'.repeat(80) + '.md', 'C a b.md', '日本語 レポート.md'].join('!'), names)
 })
 
 await check('an attempt that a crash has hidden ends when the next one begins', async () => {

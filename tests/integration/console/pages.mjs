@@ -137,6 +137,24 @@ await check('autonomous research waits: the plan is edited, a draft is rejected,
   await picture(page, 'research_autonomous')
 })
 
+await check('another browser decides about a research that it did not begin', async () => {
+  await page.goto('/research?mode=autonomous')
+  await page.fill('#theme', 'Keys of backups')
+  await page.click('button:has-text("Begin")')
+  await page.waitForSelector('.ask-card', WAIT)
+  const theirs = await context(suite), other = await theirs.newPage()
+  await other.goto(page.url())
+  await other.check('.ask-card input[value=edit]')
+  expect((await other.inputValue('#queries')).length > 5, 'the plan is not there')
+  await other.fill('#queries', 'backup key')
+  await other.click('button:has-text("Go on with this plan")')
+  await other.waitForSelector('.card li:text-is("backup key")', WAIT)
+  await other.click('.page-head button:has-text("Cancel")')
+  await other.waitForSelector('.page-head .tag:has-text("Cancelled")', WAIT)
+  clean(theirs)
+  await theirs.close()
+})
+
 await check('a run is drawn as it happens: the node at work lights up, then the next', async () => {
   const run = await suite.run('slow', { text: 'x' }, 'Live run')
   await page.goto('/runs/' + run.runId)
@@ -205,6 +223,38 @@ await check('questions of a run are answered with a form and with a button', asy
   await page.click('.ask-card button:has-text("Approve")')
   await state('Succeeded')
   await page.waitForSelector('[data-node=roll_out][data-state=done]')
+})
+
+await check('a question without a schema is answered as its field wants it, and no number of a state is rounded', async () => {
+  const { run } = await suite.call('POST', '/v1/runs', { agent: 'quiz', inputJson: '{"big":12345678901234567890}' })
+  await page.goto('/runs/' + run.runId)
+  await page.waitForSelector('.ask-card:has-text("Which number")', WAIT)
+  await page.fill('.ask-card input[type=number]', '7')
+  await page.click('button:has-text("Send the answer")')
+  await page.waitForSelector('.ask-card:has-text("Which words")', WAIT)
+  await page.fill('.ask-card textarea', 'no quotes')
+  await page.click('button:has-text("Send the answer")')
+  await state('Succeeded')
+  await tab('Output')
+  await page.waitForSelector('.json-number:text-is("12345678901234567890")')
+  await page.waitForSelector('.json-line:has-text("no quotes")')
+})
+
+await check('a node within another one runs again from the node that holds it', async () => {
+  await page.goto(`/runs/${asked.split('/').pop()}?node=execute_subtasks/select_tools`)
+  await page.click('button:has-text("Run again from execute_subtasks")')
+  await page.waitForSelector('dialog .note:has-text("execute_subtasks"):has-text("survey_subtasks")')
+  await page.keyboard.press('Escape')
+  await page.goto(`/runs/${asked.split('/').pop()}?tab=state&before=nowhere`)
+  await page.waitForSelector('.note.warn:has-text("no checkpoint before nowhere")')
+  await page.goto(`/runs/${asked.split('/').pop()}?tab=nothing`)
+  await page.waitForSelector('[data-node=create_plan]')
+  await tab('Events')
+  await page.waitForSelector('.log-line.is-checkpoint')
+  const places = await page.evaluate(() => [...new Set([...document.querySelectorAll('.log-kind')].map(one => Math.round(one.getBoundingClientRect().x)))])
+  expect(places.length === 1, `the columns of the events begin at ${places}`)
+  await page.click('a:has-text("Open its page")')
+  await page.waitForSelector('.answer-card', WAIT)
 })
 
 await check('a run that stands before a node goes on with a changed state', async () => {
@@ -353,7 +403,7 @@ await check('the keyboard reaches the content first, and every way after it', as
 
 await check('in Japanese every page is Japanese, also its numbers and states', async () => {
   await page.click('.bar-foot button >> nth=0')
-  for (const [path, title] of [['/', '文書に質問する'], ['/interview', 'インタビュー'], ['/research', '調査'], ['/runs', '実行'], ['/agents', 'エージェント'], ['/models', 'モデルと費用'], ['/playbooks', 'プレイブック'], ['/documents', '文書']]) {
+  for (const [path, title] of [['/', '文書に質問する'], ['/interview', 'インタビュー'], ['/research', '調査'], ['/runs', '実行一覧'], ['/agents', 'エージェント'], ['/models', 'モデルと費用'], ['/playbooks', 'プレイブック'], ['/documents', '文書']]) {
     await page.goto(path)
     await page.waitForSelector(`h1:text-is("${title}")`)
     expect(await page.evaluate(() => document.documentElement.lang) === 'ja', path)

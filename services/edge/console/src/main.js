@@ -2,7 +2,9 @@
 import { loadSession, remove, session } from './base/api.js'
 import { Component, effect, html, render, useEffect, useState } from './base/html.js'
 import { match, route } from './base/router.js'
+import { forgetTexts } from './base/kept.js'
 import { scheme, toggleScheme } from './base/scheme.js'
+import { onTouched, touch } from './base/shared_stream.js'
 import { lang, setLang, t } from './base/words.js'
 import { Button, Empty, ErrorNote, Loading, Page } from './parts/basics.js'
 import { Icon } from './parts/icons.js'
@@ -55,8 +57,11 @@ function Ways() {
   return html`<nav class="ways" aria-label=${t('nav')}><ul>${WAYS.map(one => html`<li key=${one}><a href=${'/' + one} aria-current=${at === one ? 'page' : undefined}><${Icon} name=${one} /><span>${t('nav.' + one)}</span></a></li>`)}</ul></nav>`
 }
 
+// What this user typed and asked stays in no browser that others may use.
 async function signOut() {
   await remove('/v1/session').catch(() => {})
+  forgetTexts()
+  touch('')
   await loadSession().catch(() => location.reload())
 }
 
@@ -87,6 +92,7 @@ function App() {
     const timer = setTimeout(load, 2000)
     return () => clearTimeout(timer)
   }, [error])
+  useEffect(() => onTouched(runId => !runId && session.value?.needsKey && loadSession().catch(() => {})), []) // signed out in another tab
   lang.value
   if (!session.value) return html`<main class="sign-in">${error ? html`<h1 class="visually-hidden">Renga</h1><${ErrorNote} error=${error} onAgain=${load} />` : html`<${Loading} />`}</main>`
   return session.value.signedIn || !session.value.needsKey ? html`<${Frame} />` : html`<${SignIn} />`

@@ -1,4 +1,5 @@
 // Calls of the edge. An error of the edge becomes an ApiError with the code, the reason and the fields that are wrong.
+import { learnTime } from './clock.js'
 import { signal } from './html.js'
 
 // {signedIn, needsKey, tenant, client}, or null before the first answer.
@@ -63,6 +64,7 @@ async function call(method, path, body, { signal, key } = {}) {
     if (error.name === 'AbortError') throw error
     throw new ApiError(0, { error: { status: 'UNAVAILABLE', message: '' } })
   }
+  learnTime(response.headers.get('date'))
   if (!response.ok) throw await errorOf(response)
   return response.status === 204 ? {} : response.json()
 }
@@ -77,11 +79,17 @@ export async function loadSession() {
   session.value = await get('/v1/session')
 }
 
+// An integer beyond 2^53 stays as it is written, where the browser can do that: else a page would show another number,
+// and a fork would write it.
+const exact = (key, value, context) => (typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source) ? JSON.rawJSON(context.source) : value)
+export const parseExact = text => (JSON.rawJSON && /\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text))
+export const rawNumber = value => (JSON.isRawJSON?.(value) ? value.rawJSON : null)
+
 // A JSON text that the contract carries within a field; `otherwise` for an empty or broken one.
 export function parseJson(text, otherwise = null) {
   if (!text) return otherwise
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return otherwise
   }

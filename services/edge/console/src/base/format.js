@@ -1,4 +1,5 @@
 // Numbers, times and sizes as the language of the user writes them.
+import { serverNow } from './clock.js'
 import { lang } from './words.js'
 
 const cache = new Map()
@@ -27,20 +28,22 @@ export function duration(ms) {
   const unit = (number, name, digits = 0) => formatter(Intl.NumberFormat,
     { style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits: digits }).format(number)
   if (value < 1000) return unit(Math.round(value), 'millisecond')
-  if (value < 60000) return unit(value / 1000, 'second', value < 10000 ? 1 : 0)
+  if (value < 9950) return unit(value / 1000, 'second', 1)
+  if (value < 60000) return unit(Math.floor(value / 1000), 'second')
   const minutes = Math.floor(value / 60000)
   if (minutes < 60) return unit(minutes, 'minute') + ' ' + unit(Math.floor(value / 1000) % 60, 'second')
   if (minutes < 2880) return unit(Math.floor(minutes / 60), 'hour') + ' ' + unit(minutes % 60, 'minute')
   return unit(Math.floor(minutes / 1440), 'day')
 }
 
-export const time = ms => formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: 'medium' }).format(Number(ms))
+export const time = ms => formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: 'long' }).format(Number(ms))
 export const clock = ms => formatter(Intl.DateTimeFormat, { timeStyle: 'medium' }).format(Number(ms))
+export const instant = ms => formatter(Intl.DateTimeFormat, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' }).format(Number(ms))
 export const day = ms => formatter(Intl.DateTimeFormat, { month: 'short', day: 'numeric' }).format(Number(ms))
 export const utc = ms => new Date(Number(ms)).toISOString()
 
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]]
-export function ago(ms, now = Date.now()) {
+export function ago(ms, now = serverNow()) {
   let amount = (Number(ms) - now) / 1000
   for (const [unit, size] of STEPS) {
     if (Math.abs(amount) < size) return formatter(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(Math.round(amount), unit)

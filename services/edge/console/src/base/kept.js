@@ -39,4 +39,12 @@ export function rememberRequest(kind, runId, request, most = 50) {
   keep(kind, [{ runId, request }, ...list].slice(0, most))
 }
 
+// Forgets all texts of this user; the language and the colours stay.
+export function forgetTexts() {
+  try {
+    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX) && !['lang', 'scheme'].includes(name.slice(PREFIX.length))) localStorage.removeItem(name)
+    sessionStorage.clear()
+  } catch { /* refused */ }
+}
+
 export const requestOf = (kind, runId) => (kept(kind) ?? []).find(entry => entry.runId === runId)?.request

@@ -25,7 +25,7 @@ export function setFields(changes) {
   navigate(location.pathname + (text ? '?' + text : ''), { replace: true })
 }
 
-addEventListener('popstate', () => { route.value = here() })
+addEventListener('popstate', () => { route.value = { ...here(), back: true } })
 document.addEventListener('click', event => {
   const anchor = event.target.closest?.('a[href]')
   if (!anchor || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return

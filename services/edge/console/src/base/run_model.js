@@ -2,7 +2,7 @@
 // as they come and draws once a frame, however many there were.
 import { signal } from './html.js'
 
-const LOG_MAX = 5000, TEXT_MAX = 65536
+const LOG_MAX = 5000, LOG_SPARE = 1000, TEXT_MAX = 65536
 
 export const genericPath = path => String(path ?? '').replace(/\[\d+\]/g, '')
 export const nodeKey = (path, node) => (path ? genericPath(path) + '/' : '') + node
@@ -22,7 +22,7 @@ export class RunModel {
   answered = new Map()
   checkpoints = 0
   log = []
-  provisional = []
+  dropped = 0 // events before the first of the log
   dirty = false
 
   stat(key) {
@@ -81,7 +81,7 @@ export class RunModel {
     }
     if (!event.token) {
       this.log.push(event)
-      if (this.log.length > LOG_MAX) this.log.splice(0, this.log.length - LOG_MAX)
+      if (this.log.length > LOG_MAX + LOG_SPARE) this.dropped += this.log.splice(0, this.log.length - LOG_MAX).length
     }
     this.changed()
   }
@@ -147,10 +147,22 @@ export class RunModel {
   within(span) {
     const holder = (span.path ? span.path + '/' : '') + span.node
     let found = null
-    for (const one of this.spans)
-      if (one.path.startsWith(holder) && one.path.slice(holder.length).replace(/^\[\d+\]/, '') === '' && one.end && one.start >= span.start && (!span.end || one.end <= span.end + 1) &&
-        (!found || one.end >= found.end)) found = one
+    for (const one of this.places().inner.get(holder) ?? [])
+      if (one.end && one.start >= span.start && (!span.end || one.end <= span.end + 1) && (!found || one.end >= found.end)) found = one
     return found
+  }
+
+  // Spans by the node that holds them, and by their graph and step; made anew when there are more spans.
+  places() {
+    if (this.placed?.count === this.spans.length) return this.placed
+    const inner = new Map(), steps = new Map()
+    const add = (map, key, span) => (map.has(key) ? map.get(key).push(span) : map.set(key, [span]))
+    for (const one of this.spans) {
+      add(inner, one.path.replace(/\[\d+\]$/, ''), one)
+      add(steps, `${one.path}|${one.step}`, one)
+    }
+    this.placed = { count: this.spans.length, inner, steps }
+    return this.placed
   }
 
   // The spans that took the time until this one ended, in the order of time: whom it waited for, and whom these did.
@@ -168,8 +180,8 @@ export class RunModel {
   // The last one that a span waited for: of its graph, in the step before.
   before(span) {
     let found = null
-    for (const one of this.spans)
-      if (one.path === span.path && one.step === span.step - 1 && one.end && one.end <= span.start + 1 && (!found || one.end > found.end)) found = one
+    for (const one of this.places().steps.get(`${span.path}|${span.step - 1}`) ?? [])
+      if (one.end && one.end <= span.start + 1 && (!found || one.end > found.end)) found = one
     return found
   }
 }

@@ -5,18 +5,31 @@ import { query } from './api.js'
 import { readStream } from './sse.js'
 
 const HEARTBEAT_MS = 5000
-const FORGET_MS = 16000
+const FORGET_MS = 150000 // timers of a hidden tab run once a minute
 const JOIN_MS = 40
 const AGAIN_MS = 1000
 
 export const link = signal('idle') // idle, open, lost
 const tab = crypto.randomUUID()
-const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('renga-events') : null
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('renga-events-2') : null
 const subscriptions = new Set() // of this tab: {runId, last, onEvent}
 const touched = new Set() // callbacks for "this run was changed by a user"
 let leading = false
 
 const tell = message => channel?.postMessage({ tab, ...message })
+let outbox = null
+
+// Events go to the other tabs in one message for each part of the stream that was read.
+function tellEvent(runId, message) {
+  if (!outbox) {
+    outbox = []
+    queueMicrotask(() => {
+      tell({ kind: 'events', list: outbox })
+      outbox = null
+    })
+  }
+  outbox.push({ runId, message })
+}
 const number = id => Number(id) || 0
 
 function wishes() {
@@ -40,6 +53,7 @@ function deliver(runId, message) {
 
 // ---- the leader
 const wanted = new Map() // tab → {runs, heard}
+let elsewhere = new Set() // runs that other tabs want
 const cursor = new Map() // run → last event that was read
 let reading = null, joining = 0
 
@@ -58,6 +72,7 @@ function reconnectSoon() {
 function want(from, runs) {
   const before = wanted.get(from)?.runs ?? {}
   wanted.set(from, { runs, heard: Date.now() })
+  elsewhere = new Set([...wanted].flatMap(([other, one]) => (other === tab ? [] : Object.keys(one.runs))))
   let changed = false
   for (const [runId, after] of Object.entries(runs)) {
     if (runId in before && before[runId] <= after) continue
@@ -105,7 +120,7 @@ function connect() {
       const id = number(message.data.eventId)
       if (message.event === 'message' && id > (cursor.get(runId) ?? 0)) cursor.set(runId, id)
       deliver(runId, message)
-      tell({ kind: 'event', runId, message })
+      if (elsewhere.has(runId)) tellEvent(runId, message)
     },
   }).then(({ error }) => {
     if (reading !== stop) return
@@ -126,10 +141,12 @@ channel?.addEventListener('message', ({ data }) => {
   else if (data.kind === 'who') announce()
   else if (data.kind === 'bye') want(data.tab, {})
   else if (data.kind === 'touched') touched.forEach(each => each(data.runId))
-  else if (!leading && data.kind === 'event') deliver(data.runId, data.message)
+  else if (!leading && data.kind === 'events') data.list.forEach(one => deliver(one.runId, one.message))
   else if (!leading && data.kind === 'link') link.value = data.state
 })
 addEventListener('pagehide', () => tell({ kind: 'bye' }))
+addEventListener('pageshow', () => subscriptions.size && announce())
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && subscriptions.size && announce())
 setInterval(() => {
   if (subscriptions.size) announce()
   if (!leading) return
@@ -144,7 +161,7 @@ function lead() {
   return new Promise(() => {}) // the lock is held as long as the tab lives
 }
 
-if (navigator.locks) navigator.locks.request('renga-events', lead)
+if (navigator.locks) navigator.locks.request('renga-events-2', lead)
 else lead()
 
 // Hands each event of a run behind `after` to onEvent({event, data}); returns the end of it.

@@ -3,7 +3,7 @@ import { errorOf } from './api.js'
 
 const SILENCE_MS = 45000
 const BACKOFF_MS = [500, 30000]
-const WORK_MS = 24
+const WORK_MS = 24, PART = 8192 // characters of a piece between two looks at the clock
 
 // Feeds text in pieces and tells each block as {event, id, data}. A piece may end anywhere, also between \r and \n.
 export function blockParser(onBlock) {
@@ -72,9 +72,10 @@ async function readBody(response, signal, onBlock) {
       heard()
       const { value, done } = await reader.read()
       if (done || signal.aborted) return
-      parse(value)
-      if (performance.now() - rested > WORK_MS) { // the page draws and takes keys between pieces of a long history
-        await new Promise(later => setTimeout(later))
+      for (let at = 0; at < value.length && !signal.aborted; at += PART) {
+        parse(value.slice(at, at + PART))
+        if (performance.now() - rested < WORK_MS) continue
+        await new Promise(later => setTimeout(later)) // the page draws and takes keys within a long history
         rested = performance.now()
       }
     }

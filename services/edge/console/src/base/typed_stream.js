@@ -1,6 +1,6 @@
 // Calls of typed agents that are streams: the request is kept by its run, so that a reload takes the stream up again
 // from its beginning and comes to the same result.
-import { newId } from './api.js'
+import { newId, rawNumber } from './api.js'
 import { useEffect, useRef, useState } from './html.js'
 import { rememberRequest, requestOf } from './kept.js'
 import { readStream } from './sse.js'
@@ -9,12 +9,12 @@ import { touch, withSlot } from './shared_stream.js'
 const cutTitle = text => [...text.trim().replace(/\s+/g, ' ')].slice(0, 60).join('')
 
 // Starts a run by its stream, and resolves with the run's id as soon as the run is kept.
-export async function startTyped(kind, path, fields, title) {
+export async function startTyped(kind, path, fields, title, onLink) {
   const body = { ...fields, options: { ...fields.options, requestId: newId(), keepRunning: true, labels: { title: cutTitle(title) } } }
   const stop = new AbortController()
   let accepted = null
   const outcome = await withSlot(() => readStream(() => ({ path, method: 'POST', body }), {
-    signal: stop.signal,
+    signal: stop.signal, onLink,
     onEvent: ({ event, data }) => {
       if (event !== 'message' || accepted || !data.accepted) return
       accepted = data.accepted
@@ -90,6 +90,6 @@ export function useTyped(kind, runId, { initial, reduce, turn = 0 }) {
 // Keys of the state's JSON as the contract's JSON has them.
 export function camel(value) {
   if (Array.isArray(value)) return value.map(camel)
-  if (!value || typeof value !== 'object') return value
+  if (!value || typeof value !== 'object' || rawNumber(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()), camel(one)]))
 }

@@ -31,13 +31,13 @@ export function Recent({ agent, path, title }) {
 export function Ask() {
   const [question, setQuestion] = useState(draft.get('ask'))
   const [collections, setCollections] = useState([])
-  const [busy, setBusy] = useState(false), [error, setError] = useState(null)
+  const [busy, setBusy] = useState(false), [error, setError] = useState(null), [link, setLink] = useState('')
   const submit = async () => {
     if (!question.trim() || busy) return
     setBusy(true)
     setError(null)
     try {
-      const { runId } = await startTyped(KIND, '/v1/helpdesk:askStream', { question, collections }, question)
+      const { runId } = await startTyped(KIND, '/v1/helpdesk:askStream', { question, collections }, question, setLink)
       draft.set('ask', '')
       navigate('/ask/' + seg(runId))
     } catch (wrong) {
@@ -51,6 +51,7 @@ export function Ask() {
         onInput=${event => { setQuestion(event.currentTarget.value); draft.set('ask', event.currentTarget.value) }} onKeyDown=${sendKey(submit)}></textarea>
       <${CollectionPicker} value=${collections} onChange=${setCollections} />
       <div class="actions end"><${Button} kind="primary" icon="ask" busy=${busy} onClick=${submit}>${t('ask.send')}<//></div><//>
+    ${busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}
     <${ErrorNote} error=${error} />
     <${Recent} agent=${AGENT} path="/ask" title=${t('ask.recent')} />
   <//>`
@@ -105,7 +106,7 @@ export function Spent({ usage, ms }) {
 export function AskRun({ runId }) {
   const [turn, setTurn] = useState(0)
   const { state, error, done, link, known } = useTyped(KIND, runId, { initial: start, reduce, turn })
-  const { value: kept, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done])
+  const { value: kept, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done, !!state.plan])
   const run = kept?.run
   useEffect(() => {
     if (known || !run || !['QUEUED', 'RUNNING'].includes(bare(run.state))) return undefined
@@ -115,10 +116,8 @@ export function AskRun({ runId }) {
   const result = state.result ?? (!known && run?.outputJson ? resultOf(run) : null)
   const plan = state.plan ?? result?.plan?.subtasks
   const title = run?.labels?.title || result?.question || t('ask.title')
-  const cancel = async () => {
-    await post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).catch(() => {})
-    touch(runId)
-  }
+  const [refused, setRefused] = useState(null)
+  const cancel = () => post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).then(() => { setRefused(null); touch(runId); again() }, setRefused)
   const ended = plan ? Object.values(state.subtasks).filter(one => /DONE|FAILED/.test(one.stage)).length : 0
   return html`<${Page} title=${title} actions=${html`${run && html`<${StateTag} state=${run.state} />`}
       ${!done && html`<${Button} icon="stop" onClick=${cancel}>${t('cancel')}<//>`}
@@ -126,7 +125,7 @@ export function AskRun({ runId }) {
       <a class="button" href="/ask"><${Icon} name="plus" /><span>${t('ask.another')}</span></a>`}>
     <${StatusLine} text=${result ? t('ask.answered') : plan ? t('ask.progress', { n: plan.length, done: ended }) : t('ask.planning')} />
     ${link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.lost')}<//>`}
-    ${lost && html`<${ErrorNote} error=${lost} onAgain=${again} />`}
+    ${lost && html`<${ErrorNote} error=${lost} onAgain=${again} />`}<${ErrorNote} error=${refused} />
     ${error && html`<${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />`}
     ${plan?.length > 0 && html`<${Card} title=${t('ask.plan')} kind=${result ? 'settled' : ''}><ol class="steps">${plan.map((text, i) => html`<${Step} key=${i} number=${i + 1} text=${text}
       progress=${state.subtasks[i + 1]} done=${result?.subtasks?.[i]} />`)}</ol><//>`}

@@ -7,7 +7,7 @@ import { readStream } from '../base/sse.js'
 import { withSlot } from '../base/shared_stream.js'
 import { t } from '../base/words.js'
 import { Quote } from '../parts/answer.js'
-import { Button, Card, Degradations, Dialog, Empty, ErrorNote, Field, Loading, Page, Time, useLoad } from '../parts/basics.js'
+import { Button, Card, Degradations, Dialog, Empty, ErrorNote, Field, Loading, Note, Page, Time, useLoad } from '../parts/basics.js'
 import { CollectionPicker } from '../parts/collections.js'
 import { Icon } from '../parts/icons.js'
 
@@ -35,11 +35,12 @@ async function* batchesOf(files) {
 }
 
 function Upload({ collections, onDone }) {
-  const [name, setName] = useState(collections[0]?.name ?? 'documents'), [progress, setProgress] = useState(null), [skipped, setSkipped] = useState([]), [error, setError] = useState(null), [over, setOver] = useState(false)
-  const stop = useRef(null), files = useRef(null), folder = useRef(null)
+  const [name, setName] = useState(collections[0]?.name ?? 'documents'), [progress, setProgress] = useState(null), [skipped, setSkipped] = useState([]), [error, setError] = useState(null), [over, setOver] = useState(false), [link, setLink] = useState('')
+  const stop = useRef(null), busy = useRef(false), files = useRef(null), folder = useRef(null)
   const bring = async list => {
     const all = list.filter(({ path }) => !path.split('/').some(part => part.startsWith('.')))
-    if (!all.length) return
+    if (!all.length || busy.current) return
+    busy.current = true
     const fit = all.filter(({ file }) => file.size && file.size <= FILE_MAX)
     const own = new AbortController()
     stop.current = own
@@ -52,7 +53,7 @@ function Upload({ collections, onDone }) {
         if (own.signal.aborted) break
         let last = {}
         const outcome = await withSlot(() => readStream(() => ({ path: '/v1/documents:index', method: 'POST', body: { collection: name, documents: { documents } } }), {
-          signal: own.signal,
+          signal: own.signal, onLink: setLink,
           onEvent: ({ event, data }) => {
             if (event !== 'message') return
             last = data
@@ -71,7 +72,8 @@ function Upload({ collections, onDone }) {
     } catch (why) { // a file that changed, or that the browser may not read
       setError({ status: 'UNKNOWN', message: String(why.message ?? why) })
     }
-    setProgress(before => ({ ...before, done, paragraphs, unchanged, busy: false }))
+    busy.current = false
+    setProgress(before => ({ ...before, done, paragraphs, unchanged, busy: false, stopped: own.signal.aborted }))
     onDone()
   }
   const choose = event => {
@@ -95,9 +97,9 @@ function Upload({ collections, onDone }) {
       <div class="actions"><${Button} icon="file" disabled=${!name || progress?.busy} onClick=${() => files.current.click()}>${t('upload.files')}<//><${Button} icon="documents" disabled=${!name || progress?.busy} onClick=${() => folder.current.click()}>${t('upload.folder')}<//></div>
       <input type="file" multiple hidden ref=${files} aria-label=${t('upload.files')} onChange=${choose} /><input type="file" webkitdirectory hidden ref=${folder} aria-label=${t('upload.folder')} onChange=${choose} /></div>
     ${progress && html`<div class="upload" role="status"><progress max=${progress.total || 1} value=${progress.done} aria-label=${t('upload.title')}></progress>
-      <p>${t(progress.busy ? 'upload.busy' : 'upload.done', { done: count(progress.done), total: count(progress.total), paragraphs: count(progress.paragraphs) })} ${progress.unchanged > 0 && t('upload.unchanged', { n: progress.unchanged, count: count(progress.unchanged) })} <span class="faint" dir="auto">${progress.busy ? progress.file : ''}</span></p>
+      <p>${t(progress.busy ? 'upload.busy' : progress.stopped ? 'upload.stopped' : 'upload.done', { done: count(progress.done), total: count(progress.total), paragraphs: count(progress.paragraphs) })} ${progress.unchanged > 0 && t('upload.unchanged', { n: progress.unchanged, count: count(progress.unchanged) })} <span class="faint" dir="auto">${progress.busy ? progress.file : ''}</span></p>
       ${progress.busy && html`<${Button} kind="small" onClick=${() => stop.current.abort()}>${t('cancel')}<//>`}</div>`}
-    <${ErrorNote} error=${error} /><${Degradations} list=${skipped.slice(0, 50)} /><//>`
+    ${progress?.busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}<${ErrorNote} error=${error} /><${Degradations} list=${skipped.slice(0, 50)} /><//>`
 }
 
 function Search() {

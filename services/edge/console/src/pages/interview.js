@@ -28,6 +28,12 @@ function formOf(text) {
   return form
 }
 
+// What the browser knows of the person, so that the interview need not ask for it.
+function bootstrap() {
+  const region = new Intl.Locale(navigator.language || 'en').region
+  return { language: lang.value, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, ...(/^[A-Z]{2}$/.test(region) ? { country: region } : {}) }
+}
+
 export function Interviews() {
   const { value, error, again } = useLoad(() => get('/v1/interviews', { pageSize: 50 }), [])
   const [making, setMaking] = useState(false)
@@ -60,7 +66,7 @@ function NewInterview({ onClose }) {
     }
     setBusy(true)
     try {
-      const reply = await post('/v1/interviews', { requestId: newId(), form, bootstrap: { language: lang.value },
+      const reply = await post('/v1/interviews', { requestId: newId(), form, bootstrap: bootstrap(),
         labels: { title: [...(form.title || t('interview.untitled'))].slice(0, 60).join('') } })
       navigate('/interview/' + seg(reply.sessionId))
     } catch (why) {
@@ -130,7 +136,7 @@ export function Interview({ sessionId }) {
   const [state, setState] = useState(null)
   const [text, setText] = useState(draft.get('interview.' + sessionId))
   const [busy, setBusy] = useState(false), [said, setSaid] = useState(''), [writing, setWriting] = useState(''), [agent, setAgent] = useState('')
-  const [failure, setFailure] = useState(null), [lit, setLit] = useState(-1), [deleting, setDeleting] = useState(false)
+  const [link, setLink] = useState(''), [failure, setFailure] = useState(null), [lit, setLit] = useState(-1), [deleting, setDeleting] = useState(false)
   const end = useRef(null), input = useRef(null), log = useRef(null)
   const now = state ?? value?.state
   useEffect(() => setState(null), [value])
@@ -150,7 +156,7 @@ export function Interview({ sessionId }) {
     setAgent('')
     const body = { requestId: newId(), expectedRevision: now.revision, ...fields }
     const outcome = await readStream(() => ({ path: `/v1/interviews/${seg(sessionId)}:answerStream`, method: 'POST', body }), {
-      signal: AbortSignal.timeout(300000),
+      signal: AbortSignal.timeout(300000), onLink: setLink,
       onEvent: ({ event, data }) => {
         if (event !== 'message') return
         if (data.reply) setState(data.reply.state)
@@ -161,8 +167,10 @@ export function Interview({ sessionId }) {
     setSaid('')
     setWriting('')
     setBusy(false)
-    if (outcome.error) {
-      setFailure(outcome.error)
+    setLink('')
+    const error = outcome.error ?? (outcome.end?.reason === 'aborted' ? { status: 'DEADLINE_EXCEEDED' } : null)
+    if (error) {
+      setFailure(error)
       if (fields.text) setText(fields.text)
       again()
     } else draft.set('interview.' + sessionId, '')
@@ -208,7 +216,7 @@ export function Interview({ sessionId }) {
         ${said && html`<div class="bubble mine" dir="auto">${said}</div>`}
         ${busy && html`<div class="bubble theirs" dir="auto">${writing || html`<span class="faint">${agent ? word('interview_agent', agent) : t('interview.thinking')}</span>`}<span class="caret" aria-hidden="true"></span></div>`}
         <div ref=${end}></div></div>
-      <${ErrorNote} error=${failure} />
+      ${busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}<${ErrorNote} error=${failure} />
       ${now.confirmed ? html`<${Note} kind="good" icon="check">${t('interview.closed')}<//>`
         : html`<form class="chat-input" onSubmit=${event => { event.preventDefault(); send() }}><label class="visually-hidden" for="say">${t('interview.say')}</label>
           <textarea id="say" ref=${input} rows="2" dir="auto" placeholder=${t('interview.say')} value=${text} onKeyDown=${sendKey(send)}
@@ -222,6 +230,6 @@ export function Interview({ sessionId }) {
         <${Button} kind="primary" icon="check" busy=${busy} disabled=${!finished || busy} onClick=${confirm}>${t('interview.confirm')}<//></div>`}
     </section></div>
     ${deleting && html`<${Dialog} title=${t('interview.delete')} onClose=${() => setDeleting(false)}><p dir="auto">${t('interview.delete_help')}</p>
-      <div class="actions end"><${Button} kind="danger" icon="trash" onClick=${async () => { await remove('/v1/interviews/' + seg(sessionId)); navigate('/interview') }}>${t('delete')}<//></div><//>`}
+      <div class="actions end"><${Button} kind="danger" icon="trash" onClick=${() => remove('/v1/interviews/' + seg(sessionId)).then(() => navigate('/interview'), why => { setDeleting(false); setFailure(why) })}>${t('delete')}<//></div><//>`}
   <//>`
 }

@@ -1,5 +1,6 @@
 // Models and cost: usage over time by client or model, the routes with their deployments and circuit breakers.
 import { get } from '../base/api.js'
+import { serverNow } from '../base/clock.js'
 import { compact, cost, count, day } from '../base/format.js'
 import { html, useEffect, useMemo } from '../base/html.js'
 import { route, setFields } from '../base/router.js'
@@ -29,7 +30,7 @@ async function allRows(fields) {
 
 function Usage({ by, measure, days }) {
   const offset = Math.round(-new Date().getTimezoneOffset() / 15) * 15
-  const from = Math.floor((Date.now() + offset * 60000) / DAY) * DAY - offset * 60000 - (days - 1) * DAY
+  const from = Math.floor((serverNow() + offset * 60000) / DAY) * DAY - offset * 60000 - (days - 1) * DAY
   const { value, error, again } = useLoad(() => allRows({ fromMs: from, groupBy: ['USAGE_GROUP_DAY', GROUPS[by]], utcOffsetMinutes: offset }), [by, days])
   const chart = useMemo(() => {
     if (!value) return null

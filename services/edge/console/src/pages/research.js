@@ -5,7 +5,7 @@ import { draft } from '../base/kept.js'
 import { navigate, route, setFields } from '../base/router.js'
 import { startTyped } from '../base/typed_stream.js'
 import { t } from '../base/words.js'
-import { Button, Card, ErrorNote, Field, Page, Tabs } from '../parts/basics.js'
+import { Button, Card, ErrorNote, Field, Note, Page, Tabs } from '../parts/basics.js'
 import { CollectionPicker } from '../parts/collections.js'
 import { Recent } from './ask.js'
 
@@ -19,7 +19,7 @@ export function Research() {
   const [text, setText] = useState(draft.get('research'))
   const [collections, setCollections] = useState([]), [web, setWeb] = useState(false)
   const [human, setHuman] = useState(true), [steps, setSteps] = useState(mode === 'deep' ? 3 : 6)
-  const [busy, setBusy] = useState(false), [error, setError] = useState(null)
+  const [busy, setBusy] = useState(false), [error, setError] = useState(null), [link, setLink] = useState('')
   const begin = async () => {
     if (!text.trim() || busy) return
     setBusy(true)
@@ -29,7 +29,7 @@ export function Research() {
     const fields = mode === 'deep' ? { question: text, maxCycles: Math.min(3, steps), sources, collections }
       : { theme: text, maxIterations: steps, humanIntervention: human, sources, collections }
     try {
-      const { runId } = await startTyped(kind, path, fields, text)
+      const { runId } = await startTyped(kind, path, fields, text, setLink)
       draft.set('research', '')
       navigate(`/research/${mode}/${seg(runId)}`)
     } catch (wrong) {
@@ -49,6 +49,7 @@ export function Research() {
         ${mode === 'autonomous' && html`<label class="choice"><input type="checkbox" checked=${human} onChange=${() => setHuman(!human)} /> ${t('research.human')}</label>`}</div>
       <${CollectionPicker} value=${collections} onChange=${setCollections} />
       <div class="actions end"><${Button} kind="primary" icon="research" busy=${busy} onClick=${begin}>${t('research.begin')}<//></div><//>
+    ${busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}
     <${ErrorNote} error=${error} />
     <${Recent} key=${mode} agent=${KINDS[mode].agent} path=${'/research/' + mode} title=${t('research.recent')} />
   <//>`

@@ -1,9 +1,9 @@
 // A run of autonomous research: plan, choices, searches and drafts as they come, and the decisions of a person.
-import { get, newId, post, seg } from '../base/api.js'
+import { get, newId, parseJson, post, seg } from '../base/api.js'
 import { decimal, percent, time } from '../base/format.js'
 import { html, useEffect, useState } from '../base/html.js'
 import { touch } from '../base/shared_stream.js'
-import { addCall, useTyped } from '../base/typed_stream.js'
+import { addCall, camel, useTyped } from '../base/typed_stream.js'
 import { t, word } from '../base/words.js'
 import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, useLoad } from '../parts/basics.js'
 import { Icon } from '../parts/icons.js'
@@ -48,7 +48,7 @@ function Decide({ runId, plan, waiting, onDecided }) {
     <div class="choices" role="radiogroup" aria-label=${t('decide.title')}>${['approve', 'edit', 'advise', 'reject', 'stop'].map(one => html`<label key=${one} class="choice"><input type="radio" name="decision" value=${one} checked=${mode === one} onChange=${() => setMode(one)} /> ${t('decide.' + one)}</label>`)}</div>
     ${mode === 'edit' && html`<div class="row-fields wide"><div class="field"><label for="queries">${t('decide.queries')}</label><textarea id="queries" rows="5" dir="auto" value=${queries} onInput=${event => setQueries(event.currentTarget.value)}></textarea></div>
       <div class="field"><label for="points">${t('decide.points')}</label><textarea id="points" rows="5" dir="auto" value=${points} onInput=${event => setPoints(event.currentTarget.value)}></textarea></div></div>`}
-    ${mode === 'reject' && html`<p class="faint">${t('decide.rejections', { n: waiting.rejectionsLeft })}</p>`}
+    ${mode === 'reject' && waiting.rejectionsLeft && html`<p class="faint">${t('decide.rejections', { n: waiting.rejectionsLeft })}</p>`}
     <div class="field"><label for="decision-text">${t('decide.text_' + mode)}</label><textarea id="decision-text" rows="2" dir="auto" value=${text} onInput=${event => setText(event.currentTarget.value)}></textarea></div>
     <${ErrorNote} error=${error} />
     <div class="actions end"><${Button} kind=${mode === 'stop' || mode === 'reject' ? 'danger' : 'primary'} icon=${mode === 'reject' ? 'cross' : 'check'} busy=${busy} disabled=${busy || (needsText && !text.trim()) || (mode === 'edit' && !lines(queries).length)} onClick=${send}>${t('decide.send_' + mode)}<//></div></section>`
@@ -65,6 +65,10 @@ function LogRow({ one }) {
     ${one.feedback && html`<p class="faint" dir="auto">${one.feedback}</p>`}</div></li>`
 }
 
+// What the run waits for and plans, as its record says, where this browser did not follow it.
+const waitingOf = run => run.interrupts?.[0] && { interruptId: run.interrupts[0].interruptId, node: run.interrupts[0].node, untilMs: 0 }
+const planOf = run => camel(parseJson(run?.outputJson, {})).taskPlan
+
 export function AutoRun({ runId }) {
   const [turn, setTurn] = useState(0)
   const { state, error, done, link, known } = useTyped(KINDS.autonomous.kind, runId, { initial: start, reduce, turn })
@@ -76,7 +80,12 @@ export function AutoRun({ runId }) {
     return () => removeEventListener('focus', look)
   }, [])
   const { result } = state
-  const waiting = done && bare(result?.outcome?.state) === 'WAITING' && bare(run?.state) === 'WAITING' ? result.waiting : null
+  const [refused, setRefused] = useState(null)
+  const cancel = () => post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).then(() => { setRefused(null); touch(runId); again() }, setRefused)
+  const isWaiting = done && bare(run?.state) === 'WAITING'
+  const isBehind = !known || bare(result?.outcome?.state) !== 'WAITING' || result.waiting?.interruptId !== run?.interrupts?.[0]?.interruptId // decided in another browser
+  const waiting = isWaiting ? (isBehind ? waitingOf(run) : result.waiting) : null
+  const plan = isBehind ? planOf(run) ?? state.plan : state.plan
   const decided = async decision => {
     const body = { runId, decision, interruptId: waiting.interruptId, options: { requestId: newId(), keepRunning: true } }
     addCall(KINDS.autonomous.kind, runId, '/v1/autonomousResearch:resumeStream', body)
@@ -85,12 +94,12 @@ export function AutoRun({ runId }) {
   }
   const ended = result && bare(result.outcome?.state) !== 'WAITING'
   return html`<${Page} title=${run?.labels?.title || t('research.autonomous')} actions=${html`${run && html`<${StateTag} state=${run.state} />`}
-      ${(!done || waiting) && html`<${Button} icon="stop" onClick=${async () => { await post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).catch(() => {}); touch(runId); again() }}>${t('cancel')}<//>`}
+      ${(!done || waiting) && html`<${Button} icon="stop" onClick=${cancel}>${t('cancel')}<//>`}
       <a class="button" href=${'/runs/' + seg(runId)}><${Icon} name="runs" /><span>${t('to_run')}</span></a>`}>
     <${StatusLine} text=${waiting ? t('decide.title') : ended ? t('research.done') : t('auto.progress', { n: state.log.length })} />
     ${link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.lost')}<//>`}
-    <${ErrorNote} error=${lost} onAgain=${again} /><${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />
-    ${waiting && html`<${Decide} key=${waiting.interruptId} runId=${runId} plan=${state.plan} waiting=${waiting} onDecided=${decided} />`}
+    <${ErrorNote} error=${lost} onAgain=${again} /><${ErrorNote} error=${refused} /><${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />
+    ${waiting && html`<${Decide} key=${waiting.interruptId} runId=${runId} plan=${plan} waiting=${waiting} onDecided=${decided} />`}
     ${(!known || (done && bare(result?.outcome?.state) === 'WAITING' && run && bare(run.state) !== 'WAITING')) && run && html`<${Note} icon="runs">${t('auto.elsewhere')} <a href=${'/runs/' + seg(runId)}>${t('to_run')}</a><//>`}
     ${known && !state.log.length && !result && !error && html`<${Card}><${Loading} /><//>`}
     <div class="columns"><div>

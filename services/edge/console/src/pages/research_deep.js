@@ -62,18 +62,19 @@ function resultOf(run) {
 export function DeepRun({ runId }) {
   const [turn, setTurn] = useState(0)
   const { state, error, done, link, known } = useTyped(KINDS.deep.kind, runId, { initial: start, reduce, turn })
-  const { value, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done])
+  const { value, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done, state.cycles.length > 0])
   const run = value?.run
+  const [refused, setRefused] = useState(null)
   const result = state.result ?? (!known && run?.outputJson ? resultOf(run) : null)
   const notes = result?.notes?.length ? result.notes : state.notes
   const report = result?.reportMd || state.report
   const cycles = state.cycles
   return html`<${Page} title=${run?.labels?.title || t('research.deep')} actions=${html`${run && html`<${StateTag} state=${run.state} />`}
-      ${!done && html`<${Button} icon="stop" onClick=${async () => { await post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).catch(() => {}); touch(runId) }}>${t('cancel')}<//>`}
+      ${!done && html`<${Button} icon="stop" onClick=${() => post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).then(() => { setRefused(null); touch(runId); again() }, setRefused)}>${t('cancel')}<//>`}
       <a class="button" href=${'/runs/' + seg(runId)}><${Icon} name="runs" /><span>${t('to_run')}</span></a>`}>
     <${StatusLine} text=${result ? t('research.done') : t('research.progress', { cycle: cycles.length, n: notes.length })} />
     ${link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.lost')}<//>`}
-    <${ErrorNote} error=${lost} onAgain=${again} /><${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />
+    <${ErrorNote} error=${lost} onAgain=${again} /><${ErrorNote} error=${refused} /><${ErrorNote} error=${error} onAgain=${() => setTurn(turn + 1)} />
     ${!cycles.length && !result && !error && html`<${Card}><${Loading} /><//>`}
     <div class="columns"><div>
       ${report ? html`<${Card} title=${t('research.report')}><${Report} text=${report} citations=${result?.citations} name=${run?.labels?.title} writing=${!result} />

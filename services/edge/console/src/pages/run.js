@@ -1,5 +1,6 @@
 // One run: how it stands, what it waits for, its graph and time line as they happen, its states and its events.
 import { get, newId, parseJson, post, remove, seg } from '../base/api.js'
+import { serverNow } from '../base/clock.js'
 import { cost, count, duration, time } from '../base/format.js'
 import { html, useEffect, useMemo, useRef, useState } from '../base/html.js'
 import { navigate, route, setFields } from '../base/router.js'
@@ -37,8 +38,10 @@ function useRun(runId) {
         if (!ENDED.includes(bare(run.state)) || model.current.last < lastEvent) watch()
       } catch (error) {
         if (gone) return
-        setHeld(before => ({ ...before, error }))
-        if (error.status === 'UNAVAILABLE') again = setTimeout(load, 2000)
+        const deleted = error.status === 'NOT_FOUND' // also by another tab or client: nothing can be done with it any more
+        setHeld(before => ({ run: deleted ? null : before.run, error, deleted: deleted && !!before.run }))
+        if (deleted) leave()
+        else if (error.status === 'UNAVAILABLE') again = setTimeout(load, 2000)
       }
     }
     const watch = () => {
@@ -69,7 +72,7 @@ function useRun(runId) {
     const look = () => document.visibilityState === 'visible' && load()
     document.addEventListener('visibilitychange', look)
     const timer = setInterval(() => document.visibilityState === 'visible' && load(), 15000)
-    return () => {
+    const leave = () => {
       gone = true
       clearTimeout(again)
       clearInterval(timer)
@@ -77,12 +80,14 @@ function useRun(runId) {
       stopWatch?.()
       document.removeEventListener('visibilitychange', look)
     }
+    return leave
   }, [runId])
   return { ...held, model: model.current }
 }
 
 function NodeDetail({ model, documents, nodeKey, onClose, onFork }) {
   model.version.value
+  const outer = nodeKey.split('/')[0] // a checkpoint that can be forked is one of the whole run
   const stat = model.stats.get(nodeKey)
   const [name, path] = [nodeKey.split('/').at(-1), nodeKey.split('/').slice(0, -1).join('/')]
   const generic = text => text.replace(/\[\d+\]/g, '')
@@ -100,24 +105,31 @@ function NodeDetail({ model, documents, nodeKey, onClose, onFork }) {
       [t('node.prompts'), [definition?.system, definition?.prompt, definition?.retry_prompt].filter(Boolean).join(', ')]]} />
     ${failed.map(span => html`<p class="error" key=${span.id} dir="auto">${span.path ? span.path + ': ' : ''}${span.text}</p>`)}
     ${texts.map(([key, text]) => html`<p key=${key} class="token-text" dir="auto">${text.slice(-1200)}</p>`)}
-    ${!path && spans.length > 0 && html`<${Button} kind="small" icon="fork" onClick=${() => onFork(name)}>${t('node.again')}<//>`}
+    ${model.stats.get(outer)?.started > 0 && html`<${Button} kind="small" icon="fork" onClick=${() => onFork(outer)}>${path ? t('node.again_from', { name: outer }) : t('node.again')}<//>`}
     ${definition && html`<details><summary>${t('node.document')}</summary><${JsonView} value=${definition} name=${name} /></details>`}<//>`
 }
 
+const VIEWS = ['graph', 'timeline', 'state', 'events', 'output']
+const labelOf = view => t(['graph', 'timeline'].includes(view) ? view : view === 'state' ? 'run.states' : 'run.' + view)
+
+// The page of the typed service that the run belongs to.
+const ownPage = run => ({ helpdesk: '/ask/' + seg(run.runId), deep_research: '/research/deep/' + seg(run.runId), autonomous_research: '/research/autonomous/' + seg(run.runId), form_interview: '/interview/' + seg(run.threadId) })[run.agent]
+
 export function Run({ runId }) {
-  const { run, error, model } = useRun(runId)
+  const { run, error, deleted, model } = useRun(runId)
   const { fields } = route.value
-  const tab = fields.get('tab') || 'graph', chosen = fields.get('node') || ''
-  const [now, setNow] = useState(Date.now()), [wrong, setWrong] = useState(null), [deleting, setDeleting] = useState(false), [busy, setBusy] = useState('')
+  const tab = VIEWS.includes(fields.get('tab')) ? fields.get('tab') : 'graph', chosen = fields.get('node') || ''
+  const [now, setNow] = useState(serverNow()), [wrong, setWrong] = useState(null), [deleting, setDeleting] = useState(false), [busy, setBusy] = useState('')
   const agent = useLoad(() => (run ? get('/v1/agents/' + seg(run.agent), { graphVersion: run.graphVersion }) : Promise.resolve(null)), [run?.agent, run?.graphVersion])
   const documents = useMemo(() => (agent.value ? documentsOf(agent.value) : null), [agent.value])
   const atWork = run && !ENDED.includes(bare(run.state))
   useEffect(() => {
     if (!atWork || bare(run.state) === 'WAITING') return undefined
-    const timer = setInterval(() => setNow(Date.now()), 500)
+    const timer = setInterval(() => setNow(serverNow()), 500)
     return () => clearInterval(timer)
   }, [atWork, run?.state])
-  if (!run) return html`<${Page} title=${t('run.title')}>${error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`}<//>`
+  if (!run) return html`<${Page} title=${t('run.title')}>${deleted ? html`<${Note} icon="trash">${t('run.deleted')}<//>` : error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`}
+    ${error && html`<p><a href="/runs">${t('runs.all')}</a></p>`}<//>`
 
   const act = (name, call) => async () => {
     setBusy(name)
@@ -136,6 +148,7 @@ export function Run({ runId }) {
   const usage = run.usage ?? {}
   const until = workedUntil(run, now)
   return html`<${Page} wide title=${run.labels?.title || run.runId} actions=${html`<${StateTag} state=${run.state} />
+      ${ownPage(run) && html`<a class="button" href=${ownPage(run)}><${Icon} name="right" /><span>${t('run.own_page')}</span></a>`}
       ${atWork && html`<${Button} icon="stop" busy=${busy === 'cancel'} onClick=${cancel}>${t('run.cancel')}<//>`}
       ${resumable(run) && html`<${Button} kind="primary" icon="play" busy=${busy === 'resume'} onClick=${resume}>${t('run.resume')}<//>`}
       <${Button} kind="ghost" icon="trash" onClick=${() => setDeleting(true)}>${t('delete')}<//>`}>
@@ -151,10 +164,9 @@ export function Run({ runId }) {
     <${Degradations} list=${run.degradations} />
     ${run.labels?.forked_from && html`<${Note} icon="fork"><p>${t('fork.of')} <a href=${'/runs/' + seg(run.labels.forked_from)}><code>${run.labels.forked_from}</code></a> · <a href=${`/runs/${seg(runId)}?tab=state&compare=${seg(run.labels.forked_from)}`}>${t('branches.compare')}</a></p><//>`}
     ${model.gap && html`<${Note} icon="warn">${t('run.gap')}<//>`}
-    ${bare(run.state) === 'WAITING' && html`<${Interrupts} run=${run} onAnswered=${() => touch(runId)} />`}
-    <${Tabs} label=${t('run.views')} value=${tab} onChange=${id => setFields({ tab: id === 'graph' ? '' : id })} tabs=${[{ id: 'graph', label: t('graph') }, { id: 'timeline', label: t('timeline') }, { id: 'state', label: t('run.states') },
-      { id: 'events', label: t('run.events') }, { id: 'output', label: t('run.output') }]} />
-    <div role="tabpanel" aria-label=${t(({ graph: 'graph', timeline: 'timeline', state: 'run.states', events: 'run.events', output: 'run.output' })[tab] ?? 'graph')}>
+    ${bare(run.state) === 'WAITING' && html`<${Interrupts} run=${run} documents=${documents} onAnswered=${() => touch(runId)} />`}
+    <${Tabs} label=${t('run.views')} value=${tab} onChange=${id => setFields({ tab: id === 'graph' ? '' : id })} tabs=${VIEWS.map(id => ({ id, label: labelOf(id) }))} />
+    <div role="tabpanel" aria-label=${labelOf(tab)}>
     ${tab === 'graph' && (documents ? html`<div class=${'columns graph-columns' + (chosen ? '' : ' alone')}><${Card} kind="flush"><${Graph} documents=${documents} model=${model} chosen=${chosen} onChoose=${choose} label=${t('graph.of', { name: run.agent })} /><//>
         ${chosen && html`<div class="side"><${NodeDetail} model=${model} documents=${documents} nodeKey=${chosen} onClose=${() => choose(chosen)} onFork=${node => setFields({ tab: 'state', node: '', before: node })} /></div>`}</div>
         <details class="card"><summary>${t('graph.table')}</summary><${GraphTable} model=${model} documents=${documents} chosen=${chosen} onChoose=${choose} /></details>` : agent.error ? html`<${ErrorNote} error=${agent.error} />` : html`<${Loading} />`)}

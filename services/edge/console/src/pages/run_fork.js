@@ -4,7 +4,7 @@ import { html, useMemo, useState } from '../base/html.js'
 import { navigate } from '../base/router.js'
 import { touch } from '../base/shared_stream.js'
 import { t } from '../base/words.js'
-import { Button, Dialog, ErrorNote, Loading, Note, useLoad } from '../parts/basics.js'
+import { bare, Button, Dialog, ErrorNote, Loading, Note, useLoad } from '../parts/basics.js'
 import { JsonText } from '../parts/schema_form.js'
 
 // Nodes that may follow those that run again, as the graph's arrows lead.
@@ -12,7 +12,8 @@ function behind(documents, first) {
   const nodes = documents?.all.get(documents.root)?.nodes ?? {}
   const seen = new Set(), queue = [...first]
   while (queue.length) {
-    for (const to of Object.values(nodes[queue.shift()]?.on ?? {}).flat())
+    const node = nodes[queue.shift()] ?? {}
+    for (const to of [...Object.values(node.on ?? {}).flat(), ...[node.may_reach ?? []].flat(), node.visits?.then])
       if (to in nodes && !seen.has(to) && !first.includes(to)) {
         seen.add(to)
         queue.push(to)
@@ -26,7 +27,8 @@ export function ForkDialog({ run, checkpoint, documents, onClose }) {
   const { value, error } = useLoad(() => get(path, { checkpointId: checkpoint.checkpointId }), [checkpoint.checkpointId])
   const state = useMemo(() => (value ? parseJson(value.stateJson, {}) : null), [value])
   const [changes, setChanges] = useState({}), [broken, setBroken] = useState({}), [asNode, setAsNode] = useState(''), [outcome, setOutcome] = useState('')
-  const [elsewhere, setElsewhere] = useState(false), [busy, setBusy] = useState(false), [wrong, setWrong] = useState(null)
+  const [elsewhere, setElsewhere] = useState(['QUEUED', 'RUNNING'].includes(bare(run.state))), // its thread is busy
+    [busy, setBusy] = useState(false), [wrong, setWrong] = useState(null)
   const root = documents?.all.get(documents.root) ?? {}
   const fields = Object.keys(root.state ?? state ?? {})
   const outcomes = Object.keys(root.nodes?.[asNode]?.on ?? {})

@@ -2,6 +2,7 @@
 import { get, newId, parseJson, post, seg } from '../base/api.js'
 import { time } from '../base/format.js'
 import { html, useState } from '../base/html.js'
+import { genericPath } from '../base/run_model.js'
 import { t } from '../base/words.js'
 import { Button, ErrorNote, Loading, Note, useLoad } from '../parts/basics.js'
 import { Icon } from '../parts/icons.js'
@@ -11,8 +12,21 @@ import { AnswerEditor, initialOf, JsonText } from '../parts/schema_form.js'
 
 const where = one => [one.path, one.node].filter(Boolean).join('/') + (one.branch ? ` [${one.branch}]` : '')
 
-function Question({ one, busy, onAnswer }) {
-  const schema = parseJson(one.answerSchemaJson)
+const TYPES = { string: { type: 'string' }, integer: { type: 'integer' }, number: { type: 'number' }, boolean: { type: 'boolean' }, 'string[]': { type: 'array', items: { type: 'string' } } }
+
+// A question without a schema takes what the field of the state takes that the answer is written into.
+function schemaOf(one, documents) {
+  if (one.answerSchemaJson || !documents) return parseJson(one.answerSchemaJson)
+  let place = documents.root, graph = null
+  for (const part of [...genericPath(one.path).split('/').filter(Boolean), one.node]) {
+    graph = documents.all.get(place)
+    place = graph?.nodes?.[part]?.graph
+  }
+  const field = graph?.state?.[graph.nodes?.[one.node]?.into]
+  return field?.reduce ? null : TYPES[field?.type] ?? null
+}
+
+function Question({ one, schema, busy, onAnswer }) {
   const payload = parseJson(one.payloadJson)
   const quick = schema?.type === 'boolean' ? [{ value: true, label: t('approve') }, { value: false, label: t('reject') }]
     : schema?.enum?.length <= 4 ? schema.enum.map(value => ({ value, label: String(value) })) : null
@@ -21,7 +35,7 @@ function Question({ one, busy, onAnswer }) {
     setValue(next)
     setValid(good)
   }
-  return html`<article class="question"><p class="faint"><code>${where(one)}</code> · ${t('asked')} ${time(one.askedMs)}</p>
+  return html`<article class="question"><p class="faint"><code>${where(one)}</code> · ${t('asked')} ${time(one.askedMs)}${Number(one.expiresMs) > 0 && html` · ${t('interrupt.expires', { time: time(one.expiresMs) })}`}</p>
     ${one.question && html`<${Markdown} text=${one.question} />`}
     ${payload !== null && html`<details open=${JSON.stringify(payload).length < 2000}><summary>${t('interrupt.payload')}</summary><${JsonView} value=${payload} name=${one.key || 'payload'} /></details>`}
     ${quick ? html`<div class="actions">${quick.map((choice, i) => html`<${Button} key=${i} kind=${i ? '' : 'primary'} busy=${busy} onClick=${() => onAnswer(one, choice.value)}>${choice.label}<//>`)}</div>`
@@ -39,7 +53,7 @@ function Stop({ list, busy, onGo }) {
       ${!open && html`<${Button} kind="ghost" onClick=${() => setOpen(true)}>${t('interrupt.with_update')}<//>`}</div></article>`
 }
 
-export function Interrupts({ run, onAnswered }) {
+export function Interrupts({ run, documents, onAnswered }) {
   const { value, error, again } = useLoad(() => get(`/v1/threads/${seg(run.threadId)}/state`), [run.runId, run.updatedMs])
   const [busy, setBusy] = useState(false), [wrong, setWrong] = useState(null), [accepted, setAccepted] = useState(null)
   const list = value?.runId === run.runId && value.interrupts?.length ? value.interrupts : run.interrupts ?? []
@@ -59,7 +73,7 @@ export function Interrupts({ run, onAnswered }) {
   const questions = list.filter(one => one.kind === 'INTERRUPT_KIND_QUESTION'), stops = list.filter(one => one.kind !== 'INTERRUPT_KIND_QUESTION')
   return html`<section class="card ask-card" role="alert" aria-label=${t('interrupt.title')}><header class="card-head"><h2><${Icon} name="person" /> ${t('interrupt.title')}</h2></header>
     ${!list.length && (error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`)}
-    ${questions.map(one => html`<${Question} key=${one.interruptId} one=${one} busy=${busy} onAnswer=${(question, answer) => send({ answers: [{ interruptId: question.interruptId, answerJson: JSON.stringify(answer) }] })} />`)}
+    ${questions.map(one => [one, schemaOf(one, documents)]).map(([one, schema]) => html`<${Question} key=${one.interruptId + (schema ? '' : ' json')} one=${one} schema=${schema} busy=${busy} onAnswer=${(question, answer) => send({ answers: [{ interruptId: question.interruptId, answerJson: JSON.stringify(answer) }] })} />`)}
     ${stops.length > 0 && html`<${Stop} list=${stops} busy=${busy} onGo=${update => send(update && Object.keys(update).length ? { update: { updateJson: JSON.stringify(update) } } : {})} />`}
     ${(run.moreInterrupts || value?.moreInterrupts) && html`<p class="faint">${t('interrupt.more')}</p>`}
     <${ErrorNote} error=${wrong} />

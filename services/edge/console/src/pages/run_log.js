@@ -1,7 +1,7 @@
-// The events of a run, newest last. It follows the end unless the reader has scrolled up.
-import { clock } from '../base/format.js'
+// The events of a run, the newest first.
+import { count, instant } from '../base/format.js'
 import { html, useMemo, useState } from '../base/html.js'
-import { t } from '../base/words.js'
+import { t, word } from '../base/words.js'
 import { Button, Dialog } from '../parts/basics.js'
 import { JsonView } from '../parts/json_view.js'
 import { VirtualList } from '../parts/virtual.js'
@@ -15,7 +15,7 @@ function detail(event, kind) {
   if (kind === 'nodeFinished') return what.outcome
   if (kind === 'nodeFailed' || kind === 'nodeRetried') return what.message
   if (kind === 'updated') return what.fields?.join(', ')
-  if (kind === 'stateChanged') return what.current?.replace('RUN_STATE_', '')
+  if (kind === 'stateChanged') return word('run_state', what.current)
   if (kind === 'checkpoint') return what.nodes?.join(', ')
   if (kind === 'interrupted') return what.question || what.kind
   if (kind === 'answered') return what.answerJson
@@ -33,8 +33,9 @@ export function RunLog({ model }) {
       <${Button} kind="small" icon=${frozen ? 'play' : 'stop'} onClick=${() => setFrozen(frozen ? null : [...model.log])}>${t(frozen ? 'log.go' : 'log.pause')}<//></div>
     <${VirtualList} items=${list} height=${34} max=${520} keyOf=${event => event.eventId + kindOf(event)} label=${t('run.events')} row=${event => {
       const kind = kindOf(event)
-      return html`<button type="button" class=${'log-line ' + kind} onClick=${() => setOpen(event)}><span class="faint">${clock(event.timeMs)}</span><span class="log-kind">${t('event.' + kind)}</span>
+      return html`<button type="button" class=${'log-line ' + (kind === 'checkpoint' ? 'is-checkpoint' : kind)} onClick=${() => setOpen(event)}><span class="faint">${instant(event.timeMs)}</span><span class="log-kind">${t('event.' + kind)}</span>
         <span class="log-node">${[event.path, event.node].filter(Boolean).join('/')}</span><span class="log-text" dir="auto">${String(detail(event, kind) ?? '').slice(0, 200)}</span></button>`
     }} />
+    ${model.dropped > 0 && html`<p class="faint">${t('log.dropped', { n: model.dropped, count: count(model.dropped) })}</p>`}
     ${open && html`<${Dialog} title=${t('event.' + kindOf(open))} onClose=${() => setOpen(null)} wide><${JsonView} value=${open} name=${'event-' + open.eventId} /><//>`}`
 }

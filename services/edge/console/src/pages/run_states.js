@@ -2,10 +2,10 @@
 import { get, parseJson, seg } from '../base/api.js'
 import { changesOf, lanesOf } from '../base/changes.js'
 import { clock, time } from '../base/format.js'
-import { html, useEffect, useMemo, useState } from '../base/html.js'
+import { html, useEffect, useMemo, useRef, useState } from '../base/html.js'
 import { route, setFields } from '../base/router.js'
 import { t, word } from '../base/words.js'
-import { Button, Card, ErrorNote, Loading, useLoad } from '../parts/basics.js'
+import { Button, Card, ErrorNote, Loading, Note, useLoad } from '../parts/basics.js'
 import { JsonView } from '../parts/json_view.js'
 import { VirtualList } from '../parts/virtual.js'
 import { Branches } from './run_branches.js'
@@ -41,17 +41,17 @@ function Detail({ run, one, parent, base, onBase, all, onFork }) {
       against ? get(thread, { checkpointId: against, fields }).catch(() => null) : null])
     return { is: parseJson(is.stateJson, {}), was: parseJson(was?.stateJson, {}), due: is.due }
   }, [one.checkpointId, against])
-  const [whole, setWhole] = useState(null)
+  const [whole, setWhole] = useState(null), [wrong, setWrong] = useState(null)
   useEffect(() => setWhole(null), [one.checkpointId])
   const changes = value ? changesOf(value.was, value.is) : []
   return html`<${Card} title=${whatMade(one)} level=${3} actions=${html`<${Button} kind="primary small" icon="fork" onClick=${() => onFork(one)}>${t('fork.here')}<//>`}>
     <p class="faint">${time(one.createdMs)} · <code>${one.checkpointId}</code></p>
     <p>${one.nextNodes.length ? t('checkpoint.next') : t('checkpoint.end')} ${one.nextNodes.map(node => html`<code key=${node}>${node}</code> `)}</p>
     <div class="field"><label for="base">${t('change.against')}</label><select id="base" onChange=${event => onBase(event.currentTarget.value)}><option value="" selected=${!base}>${t('change.parent')}</option>
-      ${all.filter(other => other !== one).slice(0, 300).map(other => html`<option value=${other.checkpointId} selected=${base === other.checkpointId}>${clock(other.createdMs)} · ${whatMade(other)} · ${other.runId.slice(0, 8)}</option>`)}</select></div>
+      ${all.filter(other => other !== one).slice(0, 300).map(other => html`<option value=${other.checkpointId} selected=${base === other.checkpointId}>${clock(other.createdMs)} · ${whatMade(other)} · ${other.runId.slice(-8)}</option>`)}</select></div>
     <${ErrorNote} error=${error} onAgain=${again} />
     ${!value && !error ? html`<${Loading} />` : changes.length ? changes.map(change => html`<${Change} key=${change.name} change=${change} />`) : html`<p class="faint">${t('change.none')}</p>`}
-    ${whole ? html`<h4>${t('state.whole')}</h4><${JsonView} value=${whole} name=${'state-' + one.checkpointId} />` : html`<${Button} kind="small" onClick=${async () => setWhole(parseJson((await get(thread, { checkpointId: one.checkpointId })).stateJson, {}))}>${t('state.show')}<//>`}<//>`
+    ${whole ? html`<h4>${t('state.whole')}</h4><${JsonView} value=${whole} name=${'state-' + one.checkpointId} />` : html`<${Button} kind="small" onClick=${() => get(thread, { checkpointId: one.checkpointId }).then(state => setWhole(parseJson(state.stateJson, {})), setWrong)}>${t('state.show')}<//>`}<${ErrorNote} error=${wrong} /><//>`
 }
 
 export function States({ run, model, documents, before }) {
@@ -68,7 +68,15 @@ export function States({ run, model, documents, before }) {
     }
     return { all, more: !!token }
   }, [run.threadId, mine, pages])
-  useEffect(() => { again() }, [model.checkpoints, run.checkpointId])
+  const latest = useRef(again), due = useRef(0)
+  latest.current = again
+  useEffect(() => { // of a run that makes many checkpoints, the list is read again at most each second
+    due.current ||= setTimeout(() => {
+      due.current = 0
+      latest.current()
+    }, 1000)
+  }, [model.checkpoints, run.checkpointId])
+  useEffect(() => () => clearTimeout(due.current), [])
   const all = value?.all ?? []
   const lanes = useMemo(() => lanesOf(all), [all])
   const { fields } = route.value
@@ -78,19 +86,21 @@ export function States({ run, model, documents, before }) {
   const chosen = all.find(one => one.checkpointId === chosenId)
   const [fork, setFork] = useState(null)
   useEffect(() => {
+    if (before && value && !first && value.more) setPages(pages + 1) // it is on an older page
     if (before && first) {
       setFork(first)
       setFields({ before: '', checkpoint: first.checkpointId })
     }
-  }, [before, first])
+  }, [before, first, value])
   const runs = [...new Set(all.map(one => one.runId).filter(Boolean))]
   if (fields.get('compare')) return html`<${Branches} run=${run} otherId=${fields.get('compare')} />`
   if (!value) return error ? html`<${ErrorNote} error=${error} onAgain=${again} />` : html`<${Loading} />`
-  return html`<div class="columns states"><div class="side wide"><${Card} title=${t('run.checkpoints')} level=${3} kind="flush" actions=${runs.length > 1 || mine ? html`<label class="choice"><input type="checkbox" checked=${mine} onChange=${() => setMine(!mine)} /> ${t('run.only_own')}</label>` : ''}>
+  return html`${before && !first && !value.more && html`<${Note} kind="warn" icon="warn">${t('fork.none', { node: before })}<//>`}
+    <div class="columns states"><div class="side wide"><${Card} title=${t('run.checkpoints')} level=${3} kind="flush" actions=${runs.length > 1 || mine ? html`<label class="choice"><input type="checkbox" checked=${mine} onChange=${() => setMine(!mine)} /> ${t('run.only_own')}</label>` : ''}>
       <${VirtualList} items=${all} height=${ROW} max=${600} keyOf=${one => one.checkpointId} label=${t('run.checkpoints')} onEnd=${() => value.more && setPages(pages + 1)} row=${(one, i) => html`
         <button type="button" class=${'checkpoint' + (one === chosen ? ' chosen' : '') + (one.runId === run.runId ? '' : ' other')} aria-pressed=${one === chosen ? 'true' : 'false'} data-checkpoint=${one.checkpointId} onClick=${() => { setBase(''); setFields({ checkpoint: one.checkpointId }) }}>
           <${Lanes} lanes=${lanes[i]} chosen=${one === chosen} /><span class="checkpoint-text"><span class="checkpoint-name">${whatMade(one)}</span>
-          <span class="faint">${clock(one.createdMs)} · ${one.runId === run.runId ? t('run.this') : one.runId ? one.runId.slice(0, 8) : t('run.by_hand')}${one.changedFields.length ? ' · ' + t('checkpoint.fields', { n: one.changedFields.length }) : ''}</span></span></button>`} /><//>
+          <span class="faint">${clock(one.createdMs)} · ${one.runId === run.runId ? t('run.this') : one.runId ? one.runId.slice(-8) : t('run.by_hand')}${one.changedFields.length ? ' · ' + t('checkpoint.fields', { n: one.changedFields.length }) : ''}</span></span></button>`} /><//>
       ${runs.length > 1 && html`<${Card} title=${t('run.branches')} level=${3}><ul class="rows">${runs.map(id => html`<li key=${id}><a href=${`/runs/${seg(id)}?tab=state`}><span class="row-main"><code>${id}</code></span>${id === run.runId ? html`<span class="tag quiet">${t('run.this')}</span>` : ''}</a>${id === run.runId ? '' : html`<${Button} kind="small" onClick=${() => setFields({ compare: id })}>${t('branches.compare')}<//>`}</li>`)}</ul><//>`}
     </div>
     <div>${chosen ? html`<${Detail} run=${run} one=${chosen} base=${base} onBase=${setBase} all=${all} onFork=${setFork} />` : html`<p class="faint">${t('state.none')}</p>`}</div>

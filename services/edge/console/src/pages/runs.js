@@ -1,5 +1,6 @@
 // Runs: a list with filters that stands in the address, pages as one scrolls, and actions on all runs of the filter.
 import { get, newId, post, query, remove, seg } from '../base/api.js'
+import { serverNow } from '../base/clock.js'
 import { compact, cost, count, duration, sorted } from '../base/format.js'
 import { html, useEffect, useMemo, useRef, useState } from '../base/html.js'
 import { route, setFields } from '../base/router.js'
@@ -14,21 +15,31 @@ const SPANS = { hour: 3600e3, day: 86400e3, week: 7 * 86400e3 }
 const PAGE = 200, REFRESH_MS = 4000, ROW = 58
 const REST = 10 // times as long as the last refresh took, until the next: a rare filter reads every run of the store
 
+const listed = fields => (fields.get('state') ?? '').split(',').filter(Boolean)
+
+// The filter of the address, or null if a part of it is not understood: to leave that part out would give more runs than
+// the user means, and actions take all of them.
 function filterOf(fields) {
-  const label = fields.get('label')?.match(/^([^=]+)=(.*)$/)
+  const states = listed(fields), since = fields.get('since') ?? '', text = fields.get('label') ?? ''
+  const label = text.match(/^([^=]+)=(.*)$/)
+  if (states.some(one => !STATES.includes(one)) || (since && !SPANS[since]) || (text && !label)) return null
   return {
-    agent: fields.get('agent') ?? '', threadId: fields.get('thread') ?? '',
-    states: (fields.get('state') ?? '').split(',').filter(one => STATES.includes(one)).map(one => 'RUN_STATE_' + one),
+    agent: fields.get('agent') ?? '', threadId: fields.get('thread') ?? '', states: states.map(one => 'RUN_STATE_' + one),
     ...(label ? { labels: { [label[1]]: label[2] } } : {}),
-    ...(SPANS[fields.get('since')] ? { createdFromMs: Math.floor((Date.now() - SPANS[fields.get('since')]) / 60000) * 60000 } : {}),
+    ...(since ? { createdFromMs: Math.floor((serverNow() - SPANS[since]) / 60000) * 60000 } : {}),
   }
 }
 
+// The filter in words, for the question before an action.
+const filterText = fields => [listed(fields).map(one => word('run_state', one)).join(', '), fields.get('agent'), fields.get('thread'), fields.get('label'),
+  fields.get('since') && t('runs.since_' + fields.get('since'))].filter(Boolean).join(' · ')
+
 // Pages of runs. New runs come on top and known ones are renewed while the page is in sight.
 function useRuns(filter) {
-  const key = query(filter)
+  const key = filter ? query(filter) : '\0'
   const [held, setHeld] = useState({ runs: [], busy: true, error: null, damaged: [] })
   const box = useRef(null)
+  const back = route.value.back && left?.key === key // from a run to the list that it was chosen from
   const load = async token => {
     const own = box.current, begun = performance.now()
     own.loading = true
@@ -59,8 +70,14 @@ function useRuns(filter) {
     else if (own.next) load(own.next)
   }
   useEffect(() => {
-    box.current = { runs: [], next: '', damaged: [], refreshAfter: 0 }
-    setHeld({ runs: [], busy: true, error: null, damaged: [] })
+    if (!filter) {
+      setHeld({ runs: [], busy: false, error: null, damaged: [] })
+      return undefined
+    }
+    if (!back) left = null
+    box.current = left?.box ?? { runs: [], next: '', damaged: [], refreshAfter: 0 }
+    left = { key, box: box.current, top: left?.top ?? 0 }
+    setHeld({ runs: box.current.runs, busy: true, error: null, damaged: box.current.damaged })
     load('')
     const refresh = () => document.visibilityState === 'visible' && !box.current.loading && load('')
     const timer = setInterval(() => performance.now() > box.current.refreshAfter && refresh(), REFRESH_MS)
@@ -70,13 +87,14 @@ function useRuns(filter) {
       stop()
     }
   }, [key])
-  return { ...held, more, again: () => load('') }
+  return { ...held, more, again: () => load(''), top: back ? left.top : 0, onTop: top => left?.key === key && (left.top = top) }
 }
+let left = null // {key, box, top}: the list that was seen last, and how far it was scrolled
 
 function RunRow({ run }) {
   return html`<a class="run-row" href=${'/runs/' + seg(run.runId)}>
     <${StateTag} state=${run.state} />
-    <span class="run-what"><span class="run-title" dir="auto">${run.title || run.runId}</span><span class="faint">${run.agent}${bare(run.state) === 'FAILED' && run.reason ? ' · ' + run.reason : ''}</span></span>
+    <span class="run-what"><span class="run-title" dir="auto">${run.title || run.runId}</span><span class="faint run-sub"><span class="narrow"><${Time} ms=${run.createdMs} /> · </span>${run.agent}${bare(run.state) === 'FAILED' && run.reason ? ' · ' + run.reason : ''}</span></span>
     <span class="run-when"><${Time} ms=${run.createdMs} /><span class="faint">${Number(run.startedMs) ? duration(workedUntil(run) - Number(run.startedMs)) : '–'}</span></span>
     <span class="run-figures"><span>${run.costMicros ? cost(run.costMicros) : t('runs.tokens', { count: compact(run.tokens) })}</span>
       <span class="faint">${bare(run.state) === 'RUNNING' ? '' : t('runs.steps', { n: Number(run.step), count: count(run.step) })}</span></span></a>`
@@ -88,7 +106,7 @@ const ACTIONS = {
   delete: { states: STATES, kind: 'danger', done: run => remove('/v1/threads/' + seg(run.threadId), { cancelRuns: true }) },
 }
 
-function ManyDialog({ action, filter, onClose }) {
+function ManyDialog({ action, filter, words, onClose }) {
   const [found, setFound] = useState(null), [counted, setCounted] = useState(0), [done, setDone] = useState(0)
   const [failed, setFailed] = useState([]), [phase, setPhase] = useState('counting'), [error, setError] = useState(null)
   const stop = useRef(false)
@@ -132,7 +150,8 @@ function ManyDialog({ action, filter, onClose }) {
   return html`<${Dialog} title=${t('many.' + action)} onClose=${() => { stop.current = true; onClose() }}>
     <${ErrorNote} error=${error} />
     ${phase === 'counting' && !error && html`<p role="status">${t('many.counting', { count: count(counted) })}</p>`}
-    ${phase === 'ask' && html`<p>${t('many.ask_' + action, { n: found.length, count: count(found.length) })}</p>
+    ${phase === 'ask' && html`<p class="faint" dir="auto">${words ? t('many.filter', { words }) : t('many.no_filter')}</p>
+      <p>${t('many.ask_' + action, { n: found.length, count: count(found.length) })}</p>
       <div class="actions end"><${Button} kind=${ACTIONS[action].kind} disabled=${!found.length} onClick=${act}>${t('many.do_' + action, { n: found.length, count: count(found.length) })}<//></div>`}
     ${(phase === 'acting' || phase === 'done') && html`<p role="status">${t(phase === 'done' ? 'many.done' : 'many.acting', { done: count(done - failed.length), count: count(found.length) })}</p>
       <progress max=${found.length} value=${done}></progress>
@@ -143,25 +162,26 @@ function ManyDialog({ action, filter, onClose }) {
 export function Runs() {
   const { fields } = route.value
   const filter = useMemo(() => filterOf(fields), [fields.toString()])
-  const { runs, busy, error, damaged, more, again } = useRuns(filter)
+  const { runs, busy, error, damaged, more, again, top, onTop } = useRuns(filter)
   const { value: agents } = useLoad(() => get('/v1/agents'), [])
   const [many, setMany] = useState(null)
-  const states = (fields.get('state') ?? '').split(',').filter(Boolean)
+  const states = listed(fields)
   const toggle = state => setFields({ state: (states.includes(state) ? states.filter(one => one !== state) : [...states, state]).join(',') })
-  return html`<${Page} wide title=${t('runs.title')} actions=${html`<details class="menu"><summary class="button">${t('many.all')}</summary><div class="menu-box">${Object.keys(ACTIONS).map(action => html`
+  return html`<${Page} wide title=${t('runs.title')} actions=${filter && html`<details class="menu"><summary class="button">${t('many.all')}</summary><div class="menu-box">${Object.keys(ACTIONS).map(action => html`
       <button type="button" key=${action} onClick=${event => { event.currentTarget.closest('details').open = false; setMany(action) }}>${t('many.' + action)}</button>`)}</div></details>`}>
     <div class="filters" role="search" aria-label=${t('filter')}>
       <div class="chips" role="group" aria-label=${t('state')}>${STATES.map(state => html`<button type="button" key=${state} class=${'chip' + (states.includes(state) ? ' on' : '')} aria-pressed=${states.includes(state) ? 'true' : 'false'} onClick=${() => toggle(state)}>${word('run_state', state)}</button>`)}</div>
-      <select aria-label=${t('agent')} onChange=${event => setFields({ agent: event.currentTarget.value })}><option value="" selected=${!filter.agent}>${t('runs.any_agent')}</option>
-        ${sorted(agents?.agents ?? [], one => one.name).map(one => html`<option value=${one.name} selected=${filter.agent === one.name}>${one.name}</option>`)}</select>
+      <select aria-label=${t('agent')} onChange=${event => setFields({ agent: event.currentTarget.value })}><option value="" selected=${!fields.get('agent')}>${t('runs.any_agent')}</option>
+        ${sorted(agents?.agents ?? [], one => one.name).map(one => html`<option value=${one.name} selected=${fields.get('agent') === one.name}>${one.name}</option>`)}</select>
       <select aria-label=${t('runs.since')} onChange=${event => setFields({ since: event.currentTarget.value })}>${['', 'hour', 'day', 'week'].map(one => html`<option value=${one} selected=${(fields.get('since') ?? '') === one}>${t('runs.since_' + (one || 'ever'))}</option>`)}</select>
-      <input type="search" aria-label=${t('thread')} placeholder=${t('thread')} value=${filter.threadId} onChange=${event => setFields({ thread: event.currentTarget.value.trim() })} />
+      <input type="search" aria-label=${t('thread')} placeholder=${t('thread')} value=${fields.get('thread') ?? ''} onChange=${event => setFields({ thread: event.currentTarget.value.trim() })} />
       <input type="search" aria-label=${t('runs.label')} placeholder=${t('runs.label')} value=${fields.get('label') ?? ''} onChange=${event => setFields({ label: event.currentTarget.value.trim() })} />
     </div>
+    ${!filter && html`<${Note} kind="bad" icon="warn"><p>${t('runs.bad_filter')}</p><p><a href="/runs">${t('runs.all')}</a></p><//>`}
     <${ErrorNote} error=${error} onAgain=${again} />
     ${damaged.length > 0 && html`<${Note} kind="bad" icon="warn">${t('runs.damaged', { n: damaged.length })} <code>${damaged.slice(0, 5).join(', ')}</code><//>`}
-    ${busy && !runs.length ? html`<${Loading} />` : runs.length ? html`<${Card} kind="flush"><${VirtualList} items=${runs} height=${ROW} max=${Math.max(360, innerHeight - 260)} keyOf=${run => run.runId} label=${t('runs.title')} onEnd=${more}
-      row=${run => html`<${RunRow} run=${run} />`} /><//>` : !error && html`<${Empty} icon="runs">${t('runs.none')}<//>`}
-    ${many && html`<${ManyDialog} action=${many} filter=${filter} onClose=${() => setMany(null)} />`}
+    ${busy && !runs.length ? html`<${Loading} />` : runs.length ? html`<${Card} kind="flush"><${VirtualList} items=${runs} height=${ROW} max=${Math.max(360, innerHeight - 260)} keyOf=${run => run.runId} label=${t('runs.title')} onEnd=${more} startTop=${top} onTop=${onTop}
+      row=${run => html`<${RunRow} run=${run} />`} /><//>` : !error && filter && html`<${Empty} icon="runs">${t('runs.none')}<//>`}
+    ${many && html`<${ManyDialog} action=${many} filter=${filter} words=${filterText(fields)} onClose=${() => setMany(null)} />`}
   <//>`
 }

@@ -1,5 +1,6 @@
 // Small parts that every page uses.
 import { html, useEffect, useId, useLayoutEffect, useRef, useState } from '../base/html.js'
+import { serverNow } from '../base/clock.js'
 import { ago, time, utc } from '../base/format.js'
 import { t, word, lang, hasText } from '../base/words.js'
 import { Icon } from './icons.js'
@@ -58,7 +59,7 @@ const stateLook = {
 }
 export const bare = state => String(state ?? '').replace(/^RUN_STATE_/, '')
 // The end of a run's work, for all pages alike: a run that waits does not work.
-export const workedUntil = (run, now = Date.now()) => Number(run.endedMs) || (bare(run.state) === 'WAITING' ? Number(run.updatedMs) : now)
+export const workedUntil = (run, now = serverNow()) => Number(run.endedMs) || (bare(run.state) === 'WAITING' ? Number(run.updatedMs) : now)
 export function StateTag({ state }) {
   const [icon, kind] = stateLook[bare(state)] ?? ['dots', 'quiet']
   return html`<span class=${'tag ' + kind}><${Icon} name=${icon} size="14" />${word('run_state', state)}</span>`
@@ -69,16 +70,17 @@ export function Time({ ms, now }) {
   return html`<time datetime=${utc(ms)} title=${time(ms) + '\n' + utc(ms)}>${ago(ms, now)}</time>`
 }
 
-// A dialog of the browser: it keeps the focus, Escape closes it, and the focus goes back.
+// A dialog of the browser: it keeps the focus, Escape closes it, and the focus goes back. A click beside it closes it, but
+// not the end of a selection that was begun within it.
 export function Dialog({ title, onClose, children, wide }) {
-  const box = useRef(null), id = useId()
+  const box = useRef(null), id = useId(), pressed = useRef(null)
   useLayoutEffect(() => {
     const from = document.activeElement
     box.current.showModal()
     return () => from?.focus?.({ preventScroll: true })
   }, [])
   return html`<dialog ref=${box} class=${wide ? 'wide' : ''} aria-labelledby=${id} onClose=${onClose}
-    onClick=${event => event.target === box.current && box.current.close()}>
+    onPointerDown=${event => { pressed.current = event.target }} onClick=${event => event.target === box.current && pressed.current === box.current && box.current.close()}>
     <div class="dialog-body"><header class="card-head"><h2 id=${id}>${title}</h2>
       <button type="button" class="button ghost square" aria-label=${t('close')} onClick=${() => box.current.close()}>
         <${Icon} name="cross" /></button></header>
@@ -95,7 +97,12 @@ export function Tabs({ label, tabs, value, onChange }) {
     const row = event.currentTarget
     requestAnimationFrame(() => row.querySelector('[aria-selected=true]')?.focus())
   }
-  return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${keys}>${tabs.map(one => html`
+  const row = useRef(null)
+  useLayoutEffect(() => { // on a narrow screen the row scrolls
+    const chosen = row.current.querySelector('[aria-selected=true]')
+    if (chosen && row.current.scrollWidth > row.current.clientWidth) row.current.scrollLeft = chosen.offsetLeft - (row.current.clientWidth - chosen.offsetWidth) / 2
+  }, [value])
+  return html`<div class="tabs" role="tablist" ref=${row} aria-label=${label} onKeyDown=${keys}>${tabs.map(one => html`
     <button type="button" role="tab" key=${one.id} aria-selected=${one.id === value ? 'true' : 'false'}
       tabindex=${one.id === value ? 0 : -1} onClick=${() => onChange(one.id)}>${one.label}
       ${one.count > 0 && html`<span class="count">${one.count}</span>`}</button>`)}</div>`
@@ -112,6 +119,9 @@ export function CopyButton({ text, label }) {
   }
   return html`<${Button} kind="small ghost" icon=${copied ? 'check' : 'copy'} onClick=${copy}>${copied ? t('copied') : label ?? t('copy')}<//>`
 }
+
+// A name of a file from a title: neither signs that a file system has its own use for, nor such that turn the text around.
+export const fileName = (name, end) => ([...name.replace(/[\p{Cc}\p{Cf}/\\:*?"<>|]+/gu, ' ').replace(/^[.\s]+/, '')].slice(0, 80).join('').trim() || 'renga') + end
 
 export function download(name, text, type = 'text/plain') {
   const anchor = document.createElement('a')
@@ -153,9 +163,10 @@ export function Degradations({ list }) {
     once.set(key, { ...one, times: (once.get(key)?.times ?? 0) + 1 })
   }
   const rows = [...once.values()]
+  const told = one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b>${String(one.kind).endsWith('_' + one.part.toUpperCase()) ? '' : ' ' + one.part}: ${one.reason}${one.times > 1 ? ` (× ${one.times})` : ''}</li>`
   return html`<div class="note warn"><${Icon} name="warn" /><div><strong>${t('degraded', { n: list.length })}</strong>
-    <ul>${rows.slice(0, 6).map(one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b> ${one.part}: ${one.reason}${one.times > 1 ? ` (× ${one.times})` : ''}</li>`)}</ul>
-    ${rows.length > 6 && html`<details><summary>${t('show')}</summary><ul>${rows.slice(6).map(one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b> ${one.part}: ${one.reason}</li>`)}</ul></details>`}</div></div>`
+    <ul>${rows.slice(0, 6).map(told)}</ul>
+    ${rows.length > 6 && html`<details><summary>${t('show')}</summary><ul>${rows.slice(6).map(told)}</ul></details>`}</div></div>`
 }
 
 // Loads with `load` when one of `needs` changes; a later load wins over an earlier one. What was loaded stays in sight

@@ -25,7 +25,15 @@ function labelText(box, stat) {
   return stat.waiting ? t('node.waits') : stat.cached ? t('node.cached') : duration(stat.ms)
 }
 
-const cut = (text, width) => (text.length * 8 > width ? text.slice(0, Math.floor(width / 8) - 1) + '…' : text)
+// A text that fits into `width`; `size` is the width of a usual letter, and of a Japanese one twice as much.
+function cut(text, width, size) {
+  let used = 0
+  for (let i = 0; i < text.length; i++) {
+    used += text.charCodeAt(i) > 0x2e80 ? 1.7 * size : size
+    if (used > width) return text.slice(0, Math.max(1, i - 1)) + '…'
+  }
+  return text
+}
 
 function Box({ box, model, chosen, onChoose, onToggle, marked }) {
   const stat = model?.stats.get(box.key)
@@ -47,8 +55,8 @@ function Box({ box, model, chosen, onChoose, onToggle, marked }) {
     ${!box.inner && html`<circle cx="17" cy=${height / 2} r="8.5" class="dot" />`}
     ${box.inner && html`<circle cx="17" cy="18" r="8.5" class="dot" />`}
     ${icon && html`<path class="dot-icon" transform=${`translate(${17 - 6} ${(box.inner ? 18 : height / 2) - 6}) scale(0.6)`} d=${iconPath(icon)} />`}
-    <text class="name" x="33" y=${box.inner ? 16 : 18}>${cut(box.id, width - 44 - (box.holds ? 14 : 0))}</text>
-    <text class="sub" x="33" y=${box.inner ? 30 : 33}>${cut(labelText(box, stat), width - 40)}</text>
+    <text class="name" x="33" y=${box.inner ? 16 : 18}>${cut(box.id, width - 44 - (box.holds ? 14 : 0), 7.6)}</text>
+    <text class="sub" x="33" y=${box.inner ? 30 : 33}>${cut(labelText(box, stat), width - 40, 6.2)}</text>
     </g>${box.holds && html`<g class="fold" role="button" tabindex="0" aria-label=${t(box.inner ? 'graph.close' : 'graph.open', { name: box.id })} aria-expanded=${box.inner ? 'true' : 'false'}
         transform=${`translate(${width - 25} ${box.inner ? 6 : 3})`} onClick=${event => { event.stopPropagation(); onToggle(box.key) }}
         onKeyDown=${event => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); event.stopPropagation(); onToggle(box.key) } }}>
@@ -93,8 +101,18 @@ export function Graph({ documents, model, chosen, onChoose, marked, label }) {
     const { scrollWidth, clientWidth } = box.current
     if (scrollWidth > clientWidth && scene.start) box.current.scrollLeft = (scene.start.x + MARGIN) / (scene.width + 2 * MARGIN) * scrollWidth - clientWidth / 2
   }, [scene, room])
+  const busiest = chosen || (model ? [...model.stats].filter(([, stat]) => ['waiting', 'running', 'failed'].includes(stateOf(stat))).map(([key]) => key).at(-1) : '')
+  const shown = useRef('')
+  useLayoutEffect(() => { // the node that is looked at, or else the one at work when the page opens, comes into sight
+    if (!busiest || (shown.current && busiest !== chosen)) return
+    shown.current = busiest
+    const seen = box.current.getBoundingClientRect(), node = box.current.querySelector(`[data-node="${CSS.escape(busiest)}"]`)?.getBoundingClientRect()
+    if (!node) return
+    if (node.top < seen.top || node.bottom > seen.bottom) box.current.scrollTop += node.top - seen.top - (seen.height - Math.min(node.height, seen.height)) / 2
+    if (node.left < seen.left || node.right > seen.right) box.current.scrollLeft += node.left - seen.left - (seen.width - Math.min(node.width, seen.width)) / 2
+  }, [busiest, chosen, room])
   const width = scene.width + 2 * MARGIN, height = scene.height + 2 * MARGIN
-  const fit = Math.min(1, Math.max(0.55, (room - 4) / width))
+  const fit = Math.min(1, Math.max(0.8, (room - 4) / width))
   const scale = zoom || fit
   const toggle = key => {
     const next = new Set(open)

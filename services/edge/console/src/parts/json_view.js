@@ -1,8 +1,9 @@
 // JSON as a tree that opens. Long texts and lists are cut in sight, and can be taken as a file.
+import { rawNumber } from '../base/api.js'
 import { html, useState } from '../base/html.js'
 import { t } from '../base/words.js'
 import { bytes, count } from '../base/format.js'
-import { Button, CopyButton, download } from './basics.js'
+import { Button, CopyButton, download, fileName } from './basics.js'
 
 const TEXT_MAX = 2000, ITEMS_MAX = 100
 
@@ -28,6 +29,8 @@ function Branch({ name, value, open, depth }) {
 }
 
 function JsonNode({ name, value, depth = 0, open }) {
+  const number = rawNumber(value)
+  if (number) return html`<div class="json-line">${name !== undefined && html`<span class="json-key">${name}</span>`}<span class="json-number">${number}</span></div>`
   if (value !== null && typeof value === 'object' && Object.keys(value).length)
     return html`<${Branch} name=${name} value=${value} depth=${depth} open=${open ?? (depth < 1 && Object.keys(value).length <= 12)} />`
   return html`<div class="json-line">${name !== undefined && html`<span class="json-key">${name}</span>`}
@@ -37,6 +40,6 @@ function JsonNode({ name, value, depth = 0, open }) {
 export function JsonView({ value, name, tools = true, open }) {
   const text = () => JSON.stringify(value, null, 2)
   return html`<div class="json-view">${tools && html`<div class="json-tools"><${CopyButton} text=${text} />
-    <${Button} kind="small ghost" onClick=${() => download((name ?? 'value') + '.json', text(), 'application/json')}>${t('download')}<//></div>`}
+    <${Button} kind="small ghost" onClick=${() => download(fileName(name ?? 'value', '.json'), text(), 'application/json')}>${t('download')}<//></div>`}
     <${JsonNode} value=${value} open=${open ?? true} /></div>`
 }

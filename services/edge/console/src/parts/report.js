@@ -1,7 +1,7 @@
 // A report in Markdown: its footnotes lead to the quotes and back, and it can be taken along.
 import { html, useMemo } from '../base/html.js'
 import { t } from '../base/words.js'
-import { Button, CopyButton, download } from './basics.js'
+import { Button, CopyButton, download, fileName } from './basics.js'
 import { Markdown, splitFootnotes } from './markdown.js'
 import { sourcesOf } from './answer.js'
 
@@ -20,7 +20,7 @@ export function Report({ text, citations, name, writing }) {
   const sources = useMemo(() => (notes.length ? [] : sourcesOf(citations).map(one => ({ ...one, name: String(citations.find(other => other.uri === one.uri)?.referenceNumber || '') }))), [citations, notes])
   return html`<article class="report">
     ${!writing && html`<div class="actions end"><${CopyButton} text=${text} label=${t('report.copy')} />
-      <${Button} kind="small" icon="down" onClick=${() => download((name || 'report') + '.md', text, 'text/markdown')}>${t('report.export')}<//></div>`}
+      <${Button} kind="small" icon="down" onClick=${() => download(fileName(name || 'report', '.md'), text, 'text/markdown')}>${t('report.export')}<//></div>`}
     <${Markdown} text=${body} names=${names} prefix="report" kind="report-body" />${writing && html`<span class="caret" aria-hidden="true"></span>`}
     ${notes.length > 0 && html`<section class="footnotes" aria-label=${t('sources')}><h2>${t('sources')}</h2><ol>${notes.map(note => html`<li key=${note.name} id=${'report-note-' + note.name} value=${/^\d+$/.test(note.name) ? note.name : undefined}>
       <${Markdown} text=${note.text} kind="inline" />

@@ -1,4 +1,5 @@
 // A form from a JSON Schema. A part of a schema that has no control of its own is written as JSON; the server checks.
+import { parseExact } from '../base/api.js'
 import { html, useId, useState } from '../base/html.js'
 import { t } from '../base/words.js'
 import { Button, Field } from './basics.js'
@@ -30,7 +31,7 @@ export function JsonText({ id, value, onChange, rows = 4, described, label }) {
       return onChange(undefined, true)
     }
     try {
-      onChange(JSON.parse(typed), true)
+      onChange(parseExact(typed), true)
       setWrong('')
     } catch (error) {
       setWrong(error.message)

@@ -1,7 +1,7 @@
 // A run as bars over time: who worked when, and who waited for whom. Times in which nothing worked are drawn short.
 import { html, useMemo, useState } from '../base/html.js'
 import { t } from '../base/words.js'
-import { clock, count, duration } from '../base/format.js'
+import { count, duration, instant } from '../base/format.js'
 import { Tabs } from './basics.js'
 import { VirtualList } from './virtual.js'
 
@@ -67,7 +67,7 @@ export function Timeline({ model, chosen, onChoose, now }) {
       setPicked(span)
       onChoose?.((span.path ? span.path.replace(/\[\d+\]/g, '') + '/' : '') + span.node)
     }}>
-      <span class="span-name" title=${span.path + '/' + span.node}>${span.path && html`<span class="faint">${span.path}/</span>`}${span.node}${span.attempt > 1 ? html` <span class="faint">${t('attempt', { n: span.attempt })}</span>` : ''}</span>
+      <span class="span-name" title=${span.path + '/' + span.node}>${span.path && html`<span class="faint span-path">${span.path}/</span>`}<span class="span-node">${span.node}</span>${span.attempt > 1 ? html` <span class="faint">${t('attempt', { n: span.attempt })}</span>` : ''}</span>
       <span class="span-track"><span class="span-bar" style=${{ insetInlineStart: from * 100 + '%', width: `max(3px, ${(to - from) * 100}%)` }}></span></span>
       <span class="span-time">${duration((span.end || now) - span.start)}</span></button>`
   }
@@ -77,7 +77,7 @@ export function Timeline({ model, chosen, onChoose, now }) {
     ${scale.idle.length > 0 && html`<p class="faint">${t('timeline.idle', { n: scale.idle.length, time: duration(scale.idle.reduce((sum, [a, b]) => sum + b - a, 0)) })}</p>`}
     ${list.length ? html`<${VirtualList} items=${list} height=${ROW} max=${480} row=${row} keyOf=${span => span.id} label=${t('timeline')} />` : html`<p class="faint">${t('spans.none')}</p>`}
     ${picked && html`<div class="span-detail" dir="auto"><strong>${picked.path ? picked.path + '/' : ''}${picked.node}</strong>
-      <span>${t('span.when', { from: clock(picked.start), time: duration((picked.end || now) - picked.start) })}</span>
+      <span>${t('span.when', { from: instant(picked.start), time: duration((picked.end || now) - picked.start) })}</span>
       ${picked.outcome && html`<span>${t('span.outcome')} <code>${picked.outcome}</code></span>`}
       ${waited && html`<span>${t('span.waited', { node: nameOf(waited), time: duration(waited.end - waited.start) })}</span>`}
       ${inner && html`<span>${t('span.within', { node: nameOf(inner), time: duration(inner.end - inner.start) })}</span>`}
