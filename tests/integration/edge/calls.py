@@ -411,14 +411,14 @@ def _():
     path = f"/v1/runs/{run['runId']}/events?follow=true"
     streams, answers = [], []
     for _ in range(60):
-        response = suite.stream(path, key="anna")
+        response = suite.stream(path, key="carl")
         (streams if response.status == 200 else answers).append(response)
     expect(len(streams) == 20 and answers and all(one.status == 429 for one in answers), f"{len(streams)} streams")
     expect(answers[0].headers["retry-after"] == "1", "no hint")
     for one in streams + answers:
         one.connection.close()
-    wait_until(lambda: suite.stream(path, key="anna").status == 200, "no stream any more", 20.0 * SLOW, 0.1)
-    ask("POST", f"/v1/runs/{run['runId']}:cancel", key="anna")
+    wait_until(lambda: suite.stream(path, key="carl").status == 200, "no stream any more", 20.0 * SLOW, 0.1)
+    ask("POST", f"/v1/runs/{run['runId']}:cancel", key="carl")
 
 
 @check("a server that leaves tells its streams to come back")

@@ -136,7 +136,6 @@ OTHERWISE = {("brave", "404"): "FAILED_PRECONDITION",  # a key without a plan
              ("searxng", "redirect"): "RESOURCE_EXHAUSTED"}  # its limiter's answer to a client that it suspects
 INTERNAL = ("azure_ai_search", "opensearch", "elasticsearch")
 ENDLESS_WAITS = ("slow", "late", "drip")  # sent once: each request takes its whole time
-LONG_READS = ("huge", "endless", "bomb", "deep", "wide")  # MiBs for the source to read, beside other tests
 TELLS_PARTIAL = ("azure_ai_search", "searxng", "opensearch", "elasticsearch")
 
 
@@ -165,7 +164,7 @@ def check_faults(label, apart):
             most = 0
             for faults in (FAULTS,) if apart else (FAULTS, MORE_FAULTS):
                 sources = {f"by-{fault}": entry(engine, attempts=1 if fault in ENDLESS_WAITS else 2,
-                                                timeout=f"{(DEADLINE_S - 1 if fault in LONG_READS else 2) * SLOW}s") for fault in faults}
+                                                timeout=f"{(2 if fault in ENDLESS_WAITS else DEADLINE_S - 1) * SLOW}s") for fault in faults}
                 with Suite(sources, apart) as suite:
                     before = suite.memory_mib("VmRSS")
                     faults_of(suite, engine, faults)
