@@ -27,6 +27,8 @@ static const struct special special_v4[] = {
     {{{100, 64}, 10}, NOT_PUBLIC},       /* carrier's NAT (RFC 6598) */
     {{{100, 100, 100, 200}, 32}, NEVER}, /* Alibaba Cloud: metadata */
     {{{127}, 8}, NOT_PUBLIC},            /* loopback (RFC 1122) */
+    {{{161, 26}, 16}, NOT_PUBLIC},       /* IBM Cloud: its services on the private network */
+    {{{166, 8}, 14}, NOT_PUBLIC},        /* IBM Cloud: endpoints of services, likewise */
     {{{168, 63, 129, 16}, 32}, NEVER},   /* Azure: wire server, which has the machine's certificates and settings */
     {{{169, 254}, 16}, NEVER},         /* link-local (RFC 3927): AWS, Azure, Google, Oracle, Tencent, DigitalOcean… */
     {{{172, 16}, 12}, NOT_PUBLIC},     /* private use (RFC 1918) */
@@ -35,31 +37,34 @@ static const struct special special_v4[] = {
     {{{192, 0, 2}, 24}, NOT_PUBLIC},   /* documentation (RFC 5737) */
     {{{192, 88, 99}, 24}, NOT_PUBLIC}, /* 6to4 relays, deprecated (RFC 7526) */
     {{{192, 168}, 16}, NOT_PUBLIC},    /* private use (RFC 1918) */
-    {{{198, 18}, 15}, NOT_PUBLIC},     /* benchmarks (RFC 2544) */
-    {{{198, 51, 100}, 24}, NOT_PUBLIC}, /* documentation (RFC 5737) */
-    {{{203, 0, 113}, 24}, NOT_PUBLIC},  /* documentation (RFC 5737) */
-    {{{224}, 4}, NOT_PUBLIC},           /* multicast (RFC 5771) */
-    {{{240}, 4}, NOT_PUBLIC},           /* reserved (RFC 1112), limited broadcast (RFC 8190) */
+    {{{199, 36, 153, 4}, 30}, NOT_PUBLIC}, /* Google Cloud: its APIs, from its networks alone */
+    {{{199, 36, 153, 8}, 30}, NOT_PUBLIC}, /* ... and of those, the private ones */
+    {{{198, 18}, 15}, NOT_PUBLIC},         /* benchmarks (RFC 2544) */
+    {{{198, 51, 100}, 24}, NOT_PUBLIC},    /* documentation (RFC 5737) */
+    {{{203, 0, 113}, 24}, NOT_PUBLIC},     /* documentation (RFC 5737) */
+    {{{224}, 4}, NOT_PUBLIC},              /* multicast (RFC 5771) */
+    {{{240}, 4}, NOT_PUBLIC},              /* reserved (RFC 1112), limited broadcast (RFC 8190) */
 };
 
 /* IANA's IPv6 Special-Purpose Address Registry, likewise. Outside of 2000::/3 no address is public (RFC 4291): rows
  * there mark those that are NEVER, and complete the list. */
 static const struct special special_v6[] = {
-    {{{0x01}, 64}, NOT_PUBLIC},                      /* discard only (RFC 6666), 100::/64 */
-    {{{0x20, 0x01, 0}, 23}, NOT_PUBLIC},             /* protocol assignments, Teredo (RFC 2928) */
-    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, NOT_PUBLIC},    /* documentation (RFC 3849) */
-    {{{0x3f, 0xfe}, 16}, NOT_PUBLIC},                /* 6bone, returned (RFC 3701) */
-    {{{0x3f, 0xff}, 20}, NOT_PUBLIC},                /* documentation (RFC 9637) */
-    {{{0x5f}, 16}, NOT_PUBLIC},                      /* segment routing (RFC 9602) */
-    {{{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, NEVER},      /* a site's own NAT64 (RFC 8215) */
-    {{{0xfc}, 7}, NOT_PUBLIC},                       /* unique local (RFC 4193) */
-    {{{0xfd, 0, 0, 0x42, [15] = 0x42}, 128}, NEVER}, /* Scaleway: metadata */
-    {{{0xfd, 0, 0, 0xc1}, 32}, NEVER},               /* Oracle Cloud: metadata */
-    {{{0xfd, 0, 0x0e, 0xc2}, 32}, NEVER},            /* AWS: metadata, time, names */
-    {{{0xfd, 0x20, 0, 0xce}, 32}, NEVER},            /* Google Cloud: metadata */
-    {{{0xfe, 0x80}, 10}, NEVER},                     /* link-local (RFC 4291) */
-    {{{0xfe, 0xc0}, 10}, NOT_PUBLIC},                /* site-local, deprecated (RFC 3879) */
-    {{{0xff}, 8}, NOT_PUBLIC},                       /* multicast (RFC 4291) */
+    {{{0x01}, 64}, NOT_PUBLIC},                       /* discard only (RFC 6666), 100::/64 */
+    {{{0x20, 0x01, 0}, 23}, NOT_PUBLIC},              /* protocol assignments, Teredo (RFC 2928) */
+    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, NOT_PUBLIC},     /* documentation (RFC 3849) */
+    {{{0x3f, 0xfe}, 16}, NOT_PUBLIC},                 /* 6bone, returned (RFC 3701) */
+    {{{0x3f, 0xff}, 20}, NOT_PUBLIC},                 /* documentation (RFC 9637) */
+    {{{0x5f}, 16}, NOT_PUBLIC},                       /* segment routing (RFC 9602) */
+    {{{0, 0x64, 0xff, 0x9b, 0, 1}, 48}, NEVER},       /* a site's own NAT64 (RFC 8215) */
+    {{{0xfc}, 7}, NOT_PUBLIC},                        /* unique local (RFC 4193) */
+    {{{0xfd, 0, 0, 0x42, [15] = 0x42}, 128}, NEVER},  /* Scaleway: metadata */
+    {{{0xfd, 0, 0, 0xc1}, 32}, NEVER},                /* Oracle Cloud: metadata */
+    {{{0xfd, 0, 0x0e, 0xc2}, 32}, NEVER},             /* AWS: metadata, time, names */
+    {{{0xfd, 0, 0xa9, 0xfe, 0xa9, 0xfe}, 48}, NEVER}, /* Akamai (Linode): metadata */
+    {{{0xfd, 0x20, 0, 0xce}, 32}, NEVER},             /* Google Cloud: metadata */
+    {{{0xfe, 0x80}, 10}, NEVER},                      /* link-local (RFC 4291) */
+    {{{0xfe, 0xc0}, 10}, NOT_PUBLIC},                 /* site-local, deprecated (RFC 3879) */
+    {{{0xff}, 8}, NOT_PUBLIC},                        /* multicast (RFC 4291) */
 };
 
 static const struct range global_unicast_v6 = {{0x20}, 3};
@@ -74,6 +79,7 @@ static const struct embedding {
     {{{0, 0x64, 0xff, 0x9b}, 96}, 12, 0},                      /* NAT64 */
     {{{0x20, 0x02}, 16}, 2, 0},                                /* 6to4 */
     {{{0}, 96}, 12, 0},                                        /* compatible, retired */
+    {{{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}, 12, 0},       /* translated (RFC 2765), retired */
     {{{0x20, 0x01}, 32}, 4, 0},                                /* Teredo: its server */
     {{{0x20, 0x01}, 32}, 12, 0xff},                            /* ... and its client */
 };

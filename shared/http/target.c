@@ -83,6 +83,8 @@ bool target_read(struct http_request *request)
     request->path = *path || path == target ? path : "/";
     if (*path && *path != '/' && strcmp(target, "*") != 0)
         return false;
+    if (strchr(path, '#') || (query && strchr(query, '#')))
+        return false; /* a fragment stays with the client: readers would differ about the end of the path */
     return *request->path && decode_path(path) && (!query || decode_query(request, query));
 }
 

@@ -86,6 +86,11 @@ static void special_addresses_are_not(void **state)
                                         "64:ff9b::168.63.129.16",
                                         "2002:a83f:8110::1",
                                         "100.100.100.200",
+                                        "161.26.0.10", /* IBM Cloud's and Google Cloud's own services */
+                                        "166.9.12.1",
+                                        "199.36.153.4",
+                                        "199.36.153.11",
+                                        "::ffff:0:8.8.8.8",
                                         "192.0.0.192",
                                         "192.88.99.1",
                                         "239.1.2.3",
@@ -168,6 +173,11 @@ static void addresses_of_the_link_are_not_routed(void **state)
         {"fd00:c1::a9fe:a9fe", false},
         {"fd00:42::42", false},
         {"fd00:42::43", true},
+        {"fd00:a9fe:a9fe::1", false},
+        {"fd00:a9fe:a9ff::1", true},
+        {"::ffff:0:169.254.169.254", false},
+        {"161.26.0.10", true},
+        {"199.36.153.8", true},
         {"2001:0:4136:e378:8000:63bf:5601:5601", false},
         {"2001:0:4136:e378:8000:63bf:3fff:fdd2", true},
     };
