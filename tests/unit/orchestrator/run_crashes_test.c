@@ -3,6 +3,8 @@
 
 #include "ownership_fixture.h"
 
+#include "quarantine/crashes_priv.h"
+
 #define NODE          LOG "\"start\": \"n\", \"nodes\": {\"n\": {" S "}}"
 #define CRASHED       RENGA__V1__STOP_REASON__STOP_REASON_OWNER_CRASHED
 #define QUIET_MS      8100 /* without a death, before a trial begins */
@@ -93,6 +95,60 @@ static void a_clean_end_is_no_crash(void **state)
     INSIDE(&stage, script_write(call_of_run("n", 7), "", ""));
     assert_run(&stage, run, SUCCEEDED, "");
     stage_clear(&stage);
+}
+
+/* In the store the thread has the name of its last owner, not of the one that died. */
+static void a_clean_end_behind_a_crash_is_not_counted(void **state)
+{
+    open_stage();
+    char *run = start(&stage, "t", "");
+    live_again();
+    for (int life = 0; life < 4; life++)
+        end_in_good_order();
+    INSIDE(&stage, script_write(call_of_run("n", 6), "", ""));
+    assert_run(&stage, run, SUCCEEDED, "");
+    stage_clear(&stage);
+}
+
+static void crashes_counted(struct store_batch *batch)
+{
+    assert_int_equal(batch->status.code, OK);
+    store_batch_fini(batch);
+}
+
+/* As if so many owners had died while they read its log in order to let its run fail. */
+static void let_readers_have_died(unsigned readers)
+{
+    static struct store_batch batch;
+    struct thread *thread = shard_find_thread(&stage.runner->shards[0], stage_tenant, "t");
+    struct crash_record record = *thread->crashes.record;
+    strcpy(record.owners[record.count++], "a third owner");
+    record.parkings = readers;
+    store_batch_init(&batch, stage.loop, crashes_counted);
+    crashes_put_row(thread, &batch, &record, true);
+    INSIDE(&stage, store_commit(stage.store, &batch));
+}
+
+static void a_run_whose_log_kills_its_readers_is_left_alone(void **state)
+{
+    for (unsigned readers = 2; readers <= 3; readers++) {
+        open_stage();
+        char *run = start(&stage, "t", "");
+        live_again();
+        live_again();
+        stage_settle(&stage, QUIET_MS);
+        call_of_run("n", 3);
+        let_readers_have_died(readers);
+        for (int life = 0; life < 3; life++) {
+            live_again();
+            assert_int_equal(script_runs("n"), 3);
+            const char *text = get_state(&stage, "t", "");
+            assert_int_equal(last_status.code, readers == 3 ? DATA_LOSS : OK);
+            assert_int_equal(strstr(text, "nobody reads it") != NULL, readers == 3);
+        }
+        assert_int_equal(resume(&stage, run, NULL) != NULL, readers < 3);
+        stage_clear(&stage);
+    }
 }
 
 static void a_step_on_disk_sets_the_count_to_0(void **state)
@@ -428,6 +484,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_three_owners_died_of_has_failed_and_is_not_taken_up),
         cmocka_unit_test(a_clean_end_is_no_crash),
+        cmocka_unit_test(a_clean_end_behind_a_crash_is_not_counted),
+        cmocka_unit_test(a_run_whose_log_kills_its_readers_is_left_alone),
         cmocka_unit_test(a_step_on_disk_sets_the_count_to_0),
         cmocka_unit_test(a_run_that_waits_is_not_counted),
         cmocka_unit_test(of_many_under_suspicion_the_one_that_was_alone_fails),
