@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from runner import HERE, Runner, SLOW, check, checks, expect
+from runner import BIN, HERE, Runner, SLOW, check, checks, expect
 
 OK = 0
 ROOT = os.geteuid() == 0
@@ -73,6 +73,23 @@ with Runner(servers) as runner:
         for name in ("plain", "fenced"):
             result = runner.one(f"{name}__move", {"folder": may_write})
             expect(result.text == "moved", str(result))
+
+@check("no process of ours is dumpable, unless it is asked for")
+def _():
+    binary = os.open(f"{BIN}/renga-tool-runner", os.O_RDONLY)  # the folders on the way may be closed to that user
+    other = {"user": 65534, "group": 65534, "extra_groups": []} if ROOT else {}
+    for flags, closed in (([], True), (["--core_dumps=true"], False)):
+        with subprocess.Popen([f"/proc/self/fd/{binary}", "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--log.format=json",
+                               "--tool_runner.store=memory:", "--tool_runner.record=memory:", *flags], pass_fds=[binary], cwd="/",
+                              stderr=subprocess.PIPE, text=True, **other) as process:
+            try:
+                expect(any("rpc.listening" in line for line in process.stderr), "it does not listen")
+                owner = os.stat(f"/proc/{process.pid}/environ").st_uid  # root's where the memory is closed
+                expect((owner == 0) == closed, f"{flags}: /proc/PID/environ is of user {owner}")
+            finally:
+                process.kill()
+    os.close(binary)
+
 
 @check("unconfined, the same tries do pass: they are no straw men")
 def _():

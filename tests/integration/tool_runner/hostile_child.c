@@ -1,5 +1,6 @@
 /* Tries to leave its confinement and to reach the process PID in each way that is known:   hostile_child PID
  * One line a try: "NAME passed" or "NAME refused (errno N)". */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -100,6 +101,20 @@ static void open_machine(void)
     unlink("/tmp/hostile-device");
 }
 
+/* The number of another thread of the victim than its first; else of that. */
+static pid_t last_thread(void)
+{
+    char path[64];
+    pid_t last = victim;
+    snprintf(path, sizeof path, "/proc/%d/task", victim);
+    DIR *threads = opendir(path);
+    for (const struct dirent *entry; threads && (entry = readdir(threads));)
+        last = atoi(entry->d_name) > 0 ? atoi(entry->d_name) : last;
+    if (threads)
+        closedir(threads);
+    return last;
+}
+
 /* ---- the victim itself ------------------------------------------------------------------------------------------- */
 
 static void hostile_reach_port(void)
@@ -125,6 +140,8 @@ static void hostile_reach_port(void)
     hostile_tell("move_pages", syscall(SYS_move_pages, victim, 0, NULL, NULL, NULL, 0) >= 0);
     hostile_tell("get_robust_list", syscall(SYS_get_robust_list, victim, &there, &here.iov_len) == 0);
     hostile_tell("kill", kill(victim, 0) == 0);
+    hostile_tell("kill by a thread", kill(last_thread(), 0) == 0); /* its number reaches the whole process */
+    hostile_tell("tgkill a thread", syscall(SYS_tgkill, victim, last_thread(), 0) == 0);
     hostile_tell("kill the group", kill(-getpgid(victim), 0) == 0);
     hostile_tell("kill everyone", kill(-1, 0) == 0);
     hostile_tell("tgkill", syscall(SYS_tgkill, victim, victim, 0) == 0);
