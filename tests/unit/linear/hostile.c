@@ -110,6 +110,8 @@ const struct generator generators[] = {
     {"tags that close", TEXT | MARKUP, .unit = "</b>"},
     {"open tags, then others that close", MARKUP, .unit = "<i>", .close = "</b>"},
     {"open blocks, then others that close", MARKUP, .unit = "<div>", .close = "</b>"},
+    {"open blocks, then other blocks that close", MARKUP, .unit = "<div>", .close = "</p>"},
+    {"open cells, then other blocks that close", MARKUP, .unit = "<td>", .close = "</h1>"},
     {"open tags, then text", MARKUP, .unit = "<i>", .close = "a"},
     {"blocks in blocks", MARKUP, .unit = "<div>", .close = "</div>"},
     {"tables in tables", MARKUP, .unit = "<table><tr><td>"},
