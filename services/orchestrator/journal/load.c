@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE_ROWS  1000
@@ -153,6 +154,14 @@ static void load_go_back(struct loader *loader, uint64_t parent, uint64_t record
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
+/* A function that applies a part of a record does not know the record's number. */
+static bool load_names_record(const struct status *st, uint64_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "record %llu ", (unsigned long long)number);
+    return strstr(st->text, name);
+}
+
 /* A record that its thread refuses is damaged, for every reason. */
 static bool load_apply_record(struct loader *loader, const Record *record, uint64_t number)
 {
@@ -164,6 +173,8 @@ static bool load_apply_record(struct loader *loader, const Record *record, uint6
                     (unsigned long long)number);
     if (st->code != NOT_FOUND && st->code != RESOURCE_EXHAUSTED && st->code != DATA_LOSS)
         fail(st, DATA_LOSS, "thread '%s': record %llu: %s", loader->thread->id, (unsigned long long)number, st->text);
+    else if (st->code == DATA_LOSS && !load_names_record(st, number))
+        fail(st, DATA_LOSS, "record %llu: %s", (unsigned long long)number, st->text);
     return false;
 }
 

@@ -206,18 +206,55 @@ static void nor_do_they_where_all_records_are_read(void **state)
     damage_messages(1000);
 }
 
+/* ---- one value --------------------------------------------------------------------------------------------------- */
+
 /* Runs are queued once, when they are made. */
-static size_t queue_again(size_t row, struct heard *heard)
+static bool queue_again(Renga__V1__LogRecord *record)
+{
+    if (record->changed)
+        record->changed->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
+    return record->changed;
+}
+
+static bool stop_for_an_unknown_reason(Renga__V1__LogRecord *record)
+{
+    if (record->changed)
+        record->changed->stop_reason = (Renga__V1__StopReason)999;
+    return record->changed;
+}
+
+static bool lose_the_request_of_a_run(Renga__V1__LogRecord *record)
+{
+    if (record->begun)
+        record->begun->request = NULL;
+    return record->begun;
+}
+
+static bool lose_the_request_of_an_update(Renga__V1__LogRecord *record)
+{
+    if (record->update)
+        record->update->request = NULL;
+    return record->update;
+}
+
+static bool update_as_no_node(Renga__V1__LogRecord *record)
+{
+    if (record->update)
+        record->update->as_node = 999;
+    return record->update;
+}
+
+/* True if the record has the value. It has no checksum, and the state is read from all records. */
+static bool read_with_one_value_changed(size_t row, bool (*change)(Renga__V1__LogRecord *record), struct heard *heard)
 {
     struct arena arena;
     struct status st = {0};
     arena_init(&arena, NULL, 0, (size_t)64 << 20);
     Renga__V1__LogRecord *record = row_read(&arena, type_of_row(row), &rows[row], &st);
-    bool changes = record && record->changed;
+    bool changes = record && change(record);
     if (changes) {
-        record->changed->state = RENGA__V1__RUN_STATE__RUN_STATE_QUEUED;
         size_t size = renga__v1__log_record__get_packed_size(record);
-        uint8_t *bytes = malloc(size + 1);
+        uint8_t *bytes = malloc(size);
         renga__v1__log_record__pack(record, bytes);
         write_rows(row, (struct store_bytes){bytes, size});
         stage_run(&stage);
@@ -230,20 +267,38 @@ static size_t queue_again(size_t row, struct heard *heard)
     return changes;
 }
 
-static void a_record_that_moves_a_run_where_it_cannot_go_is_a_loss(void **state)
+static void a_value_that_readers_rely_on_is_checked_and_its_record_named(void **state)
 {
+    static const struct {
+        bool (*change)(Renga__V1__LogRecord *record);
+        const char *told;
+        size_t least; /* records that have the value */
+    } wrong[] = {
+        {queue_again, "moves run", 3},
+        {stop_for_an_unknown_reason, "stop_reason has a value that this release does not know", 3},
+        {lose_the_request_of_a_run, "request is missing", 2},
+        {lose_the_request_of_an_update, "request is missing", 1},
+        {update_as_no_node, "is made as node 999, but 'a' has 5", 1},
+    };
     static struct heard heard;
-    size_t changed = 0;
+    char name[ROW_NAME_MAX];
     damaged_set_stage(1000);
     damaged_learn_rows();
-    for (size_t row = 0; row < row_count; row++) {
-        if (damaged_row_is_of(row, "u", other_run) || kind_of_row(row) != 'L' || !queue_again(row, &heard))
-            continue;
-        assert_int_equal(heard.code, DATA_LOSS);
-        assert_contains(heard.error, "moves run");
-        changed++;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        size_t changed = 0;
+        for (size_t row = 0; row < row_count; row++) {
+            if (damaged_row_is_of(row, "u", other_run) || kind_of_row(row) != 'L' ||
+                !read_with_one_value_changed(row, wrong[i].change, &heard))
+                continue;
+            snprintf(name, sizeof name, "record %llu", (unsigned long long)key_number(rows[row].key));
+            assert_int_equal(heard.code, DATA_LOSS);
+            assert_contains(heard.error, wrong[i].told);
+            assert_contains(heard.error, name);
+            assert_contains(heard.error, "thread 't'");
+            changed++;
+        }
+        assert_true(changed >= wrong[i].least);
     }
-    assert_true(changed >= 3);
     write_rows(row_count, (struct store_bytes){"", 0});
     clear_stage();
 }
@@ -286,7 +341,7 @@ int main(void)
         cmocka_unit_test(a_row_whose_value_is_gone_costs_no_other),
         cmocka_unit_test(messages_that_make_no_sense_end_nothing),
         cmocka_unit_test(nor_do_they_where_all_records_are_read),
-        cmocka_unit_test(a_record_that_moves_a_run_where_it_cannot_go_is_a_loss),
+        cmocka_unit_test(a_value_that_readers_rely_on_is_checked_and_its_record_named),
         cmocka_unit_test(rows_without_checksums_are_read),
     };
     return run_on_each_store(tests, sizeof tests / sizeof *tests);
