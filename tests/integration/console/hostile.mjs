@@ -13,6 +13,8 @@ const PAYLOADS = [
   '<a href="javascript:pwned=1">x</a>', '[x](javascript:pwned=1)', '[x](&#106;avascript:pwned=1)', '![x](http://127.0.0.1:9/leak.png)', '<math><mtext><style><img src=x onerror=pwned=1></style></mtext></math>',
   '<form action=/v1/runs><button>x</button></form>', '<base href=//evil.invalid/>', '<meta http-equiv=refresh content="0;url=//evil.invalid">', '{{constructor.constructor("pwned=1")()}}',
   '${globalThis.pwned=1}', '</title></textarea></style><details open ontoggle=pwned=1>', '<x style="position:fixed;inset:0;background:red">', 'javascript:pwned=1', '\u202e<b onclick=pwned=1>', ']]><!--', '<link rel=stylesheet href=//evil.invalid/x.css>',
+  '[x](java&Tab;script:pwned=1)', '[x](data:text/html,<script>pwned=1</script>)', '<javascript:pwned=1>', '<svg><a xlink:href="javascript:pwned=1"><text>x</text></a></svg>', '```mermaid\ngraph TD; A["<img src=x onerror=pwned=1>"]\n```\n',
+  '<noscript><p title="</noscript><img src=x onerror=pwned=1>">', '<a id=location name=body>x</a>', '[^__proto__] [^constructor]\n\n[^__proto__]: <img src=x onerror=pwned=1>\n', '=cmd|\'/C calc\'!A0', '<template><script>pwned=1</script></template>',
 ]
 const EVIL = `${MARK} ${PAYLOADS.join(' ')}`
 const short = text => text.slice(0, 200)
@@ -37,13 +39,16 @@ writeFileSync(join(folder, 'routes.json'), JSON.stringify({ deployments: { evil:
 
 const node = await nodeServer()
 agent('hostile', {
-  description: EVIL, state: { text: { type: 'string' }, answer: { type: 'object' } }, input: ['text'], start: 'ask_person',
+  description: EVIL.slice(0, 1000), state: { text: { type: 'string' }, answer: { type: 'object' } }, input: ['text'], start: 'ask_person',
   nodes: {
     ask_person: { kind: 'ask', question: EVIL, payload: { [MARK]: EVIL }, into: 'answer', on: { answered: 'work' },
       schema: { type: 'object', title: short(EVIL), properties: { [`${MARK} <b onclick=pwned=1>`]: { type: 'string', title: short(EVIL), description: EVIL }, choice: { type: 'string', enum: PAYLOADS.slice(0, 6) } } } },
     work: { kind: 'remote', address: node.address, on: { done: 'end' } },
   },
 })
+// Texts at which a parser of Markdown runs out of its stack, or takes time by the square of their length.
+for (const [name, text] of Object.entries({ deep: '>'.repeat(9000), deeper: '> '.repeat(4000), slow: 'a.'.repeat(9000) + '@', listed: Array.from({ length: 300 }, (_, i) => ' '.repeat(i) + '- a').join('\n') }))
+  agent(name, { description: 'Asks what no parser likes.', state: { answer: { type: 'boolean' } }, start: 'ask_person', nodes: { ask_person: { kind: 'ask', question: text, schema: { type: 'boolean' }, into: 'answer', on: { answered: 'end' } } } })
 agent('chatter', { description: 'Asks the model.', state: { text: { type: 'string' }, reply: { type: 'string' } }, input: ['text'], start: 'talk', nodes: { talk: { kind: 'chat', prompt: 'talk', into: 'reply', inputs: ['text'], on: { replied: 'end' } } } })
 agent('broken', `{\n  "agent": "broken",\n  "start": ${JSON.stringify(short(PAYLOADS[1]))},\n  "nodes": {"x": {"kind": ${JSON.stringify(PAYLOADS[0])}}}\n}\n`)
 const suite = await new Suite('hostile', '--llm_gateway.routes=' + join(folder, 'routes.json')).start()
@@ -71,8 +76,8 @@ await check('payloads come in as titles, labels, inputs, questions, errors, less
   const { interrupts } = await suite.runOf(ids.fails)
   await suite.call('POST', `/v1/runs/${ids.fails}:resume`, { answers: [{ interruptId: interrupts[0].interruptId, answerJson: JSON.stringify({ choice: PAYLOADS[0] }) }] })
   ;(await node.next()).fail(EVIL)
-  const add = section => ({ operations: [{ kind: 'PLAYBOOK_OPERATION_KIND_ADD', section, content: EVIL }], reason: EVIL, source: short(EVIL) })
-  await suite.call('PUT', '/v1/playbooks/hostile', add('general')).catch(() => suite.call('PUT', '/v1/playbooks/hostile', { operations: add('general').operations, reason: EVIL }))
+  const add = section => ({ operations: [{ kind: 'PLAYBOOK_OPERATION_KIND_ADD', section, content: EVIL }], reason: EVIL.slice(0, 1000), source: short(EVIL) })
+  await suite.call('PUT', '/v1/playbooks/hostile', add('general')).catch(() => suite.call('PUT', '/v1/playbooks/hostile', { operations: add('general').operations, reason: EVIL.slice(0, 1000) }))
   const documents = [{ path: `${MARK} <img src=x onerror=pwned=1>.md`, content: Buffer.from(`# ${EVIL}\n\nThe red lamp means ${EVIL}.\n`).toString('base64') }]
   await suite.call('POST', '/v1/documents:index', { collection: 'hostile', documents: { documents } })
 })
@@ -90,6 +95,16 @@ await check('no payload runs or becomes markup, on any page that shows it', asyn
   }
   expect(shown >= 20, `only ${shown} of ${places.length} pages showed a payload`)
   return `${PAYLOADS.length} payloads, ${shown} of ${places.length} pages showed them`
+})
+
+await check('a question that Markdown cannot be made of is shown as it is, and can be answered', async () => {
+  for (const name of ['deep', 'deeper', 'slow', 'listed']) {
+    const run = await suite.run(name, {})
+    await page.goto('/runs/' + run.runId)
+    await page.waitForSelector('.ask-card .prose .plain', WAIT)
+    await page.click('.ask-card button:has-text("Approve")')
+    await page.waitForSelector('.page-head .tag:has-text("Succeeded")', WAIT)
+  }
 })
 
 await check('questions, answers of a model, search and the form of an interview stay text', async () => {

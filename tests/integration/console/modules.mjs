@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { check, CONSOLE, ESBUILD, expect, finish, run } from './checks.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'))
-writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/clock', 'base/format', 'base/run_list', 'base/dropped', 'base/router_match', 'parts/basics', 'parts/layout', 'parts/answer', 'parts/scene']
+writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/changes', 'base/api', 'base/clock', 'base/format', 'base/run_list', 'base/dropped', 'base/router_match', 'base/file_name', 'parts/layout', 'parts/answer', 'parts/scene']
   .map(name => `export * from ${JSON.stringify(join(CONSOLE, 'src', name + '.js'))}`).join('\n'))
 run(ESBUILD, join(folder, 'entry.js'), '--bundle', '--format=esm', '--external:./vendor.js', '--outfile=' + join(folder, 'all.mjs'), '--log-level=error')
 copyFileSync(join(CONSOLE, 'vendor/vendor.js'), join(folder, 'vendor.js'))

@@ -353,11 +353,11 @@ await check('what a user or a model writes is text: nothing of it runs', async (
     await page.waitForTimeout(500)
     expect(await page.evaluate(() => globalThis.pwned === undefined && !document.querySelector('img, a[href^="javascript"], script:not([src])')), path)
   }
-  here.allowed = []
   await page.goto('/')
   await page.fill('#question', EVIL + ' How long are backups kept?')
   await page.press('#question', 'Enter')
   await page.waitForSelector('.answer-card, .note.bad', WAIT)
+  here.allowed = [] // the refusals of the pages before have come
   expect(await page.evaluate(() => globalThis.pwned === undefined), 'the question ran')
 })
 
@@ -437,8 +437,18 @@ await check('with keys the console asks for one, keeps a session, and signs out'
   expect(await door.evaluate(() => document.cookie) === '', 'scripts see the session')
   await door.reload()
   await door.waitForSelector('h1:has-text("Runs")', WAIT)
+  await door.goto('/ask')
+  await door.fill('#question', 'What was typed here?')
+  const second = await theirs.newPage()
+  await second.goto('/runs?state=FAILED')
+  await second.waitForSelector('h1:has-text("Runs")', WAIT)
   await door.click('[aria-label="Sign out"]')
   await door.waitForSelector('#key', WAIT)
+  await second.waitForSelector('#key', WAIT) // the other tab, too
+  expect(await door.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)].every(name => ['renga.lang', 'renga.scheme'].includes(name))), 'texts of the user stay in the browser')
+  await door.fill('#key', 'right-key-0123456789')
+  await door.press('#key', 'Enter')
+  await second.waitForSelector('.chip.on:has-text("Failed")', WAIT)
   clean(theirs)
   await theirs.close()
   await guarded.stop()

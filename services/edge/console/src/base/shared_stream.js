@@ -96,6 +96,11 @@ function setLink(state) {
   tell({ kind: 'link', state })
 }
 
+function forward(runId, message) {
+  deliver(runId, message)
+  if (elsewhere.has(runId)) tellEvent(runId, message)
+}
+
 function connect() {
   reading?.abort()
   reading = null
@@ -112,6 +117,8 @@ function connect() {
     onEvent: message => {
       if (stop.signal.aborted) return
       const runId = message.data?.runId
+      if (message.event === 'gap' && message.data.reason === 'TOO_LARGE') // of one of the runs: all are read anew from where they stand
+        for (const one of [...cursor.keys()]) forward(one, { event: 'error', data: { runId: one, error: { status: 'OUT_OF_RANGE' } } })
       if (!runId) return
       if (message.event === 'error' && message.data.error?.status === 'UNAVAILABLE') { // its orchestrator: the others go on
         setTimeout(() => reading === stop && reconnectSoon(), AGAIN_MS)
@@ -119,8 +126,7 @@ function connect() {
       }
       const id = number(message.data.eventId)
       if (message.event === 'message' && id > (cursor.get(runId) ?? 0)) cursor.set(runId, id)
-      deliver(runId, message)
-      if (elsewhere.has(runId)) tellEvent(runId, message)
+      forward(runId, message)
     },
   }).then(({ error }) => {
     if (reading !== stop) return

@@ -57,6 +57,7 @@ function pause(ms, signal) {
   })
 }
 
+const GONE = ['TOO_LARGE', 'OUT_OF_RANGE'] // reasons of a gap at which the same request would end again
 const gaveUp = status => [400, 401, 403, 404, 409, 412, 415, 422, 499].includes(status)
 
 async function readBody(response, signal, onBlock) {
@@ -121,6 +122,7 @@ export async function readStream(request, { signal, onEvent, onLink }) {
           }
           if (block.event === 'end') outcome = { end: data }
           else if (block.event === 'error' && !data.runId) outcome = { error: data.error ?? data }
+          else if (block.event === 'gap' && GONE.includes(data.reason)) outcome = { error: { status: 'OUT_OF_RANGE', message: data.message } }
           onEvent({ event: block.event, id: block.id, data })
         })
       }

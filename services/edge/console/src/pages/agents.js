@@ -4,7 +4,7 @@ import { count, sorted } from '../base/format.js'
 import { html, useMemo, useState } from '../base/html.js'
 import { navigate, route, setFields } from '../base/router.js'
 import { t } from '../base/words.js'
-import { Button, Card, CopyButton, Dialog, Empty, ErrorNote, Facts, Loading, Page, Tabs, Time, useLoad } from '../parts/basics.js'
+import { Button, Card, CopyButton, Dialog, Empty, ErrorNote, Facts, Loading, Page, Tabs, Time, useFresh, useLoad } from '../parts/basics.js'
 import { Graph, GraphTable } from '../parts/graph.js'
 import { Icon } from '../parts/icons.js'
 import { JsonView } from '../parts/json_view.js'
@@ -15,6 +15,7 @@ const Problem = ({ one }) => html`<li class="problem"><${Icon} name="warn" size=
 
 export function Agents() {
   const { value, error, again } = useLoad(() => get('/v1/agents'), [])
+  useFresh(again, true, 5000) // documents are loaded anew when they change
   return html`<${Page} title=${t('agents.title')} lead=${t('agents.lead')}>
     <${ErrorNote} error=${error} onAgain=${again} />
     ${!value && !error && html`<${Loading} />`}

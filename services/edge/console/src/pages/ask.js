@@ -1,14 +1,14 @@
 // Ask: a question, its plan and subtasks as they go, and the answer with a source for every sentence.
 import { get, parseJson, post, seg } from '../base/api.js'
 import { cost, count, duration } from '../base/format.js'
-import { html, useEffect, useState } from '../base/html.js'
+import { html, useState } from '../base/html.js'
 import { draft } from '../base/kept.js'
 import { navigate } from '../base/router.js'
 import { touch } from '../base/shared_stream.js'
 import { camel, startTyped, useTyped } from '../base/typed_stream.js'
 import { t, word } from '../base/words.js'
 import { CitedText, Quote } from '../parts/answer.js'
-import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, Time, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, Time, useFresh, useLoad } from '../parts/basics.js'
 import { CollectionPicker } from '../parts/collections.js'
 import { Icon } from '../parts/icons.js'
 
@@ -22,7 +22,8 @@ export const sendKey = submit => event => {
 }
 
 export function Recent({ agent, path, title }) {
-  const { value } = useLoad(() => get('/v1/runs', { agent, pageSize: 8 }), [agent])
+  const { value, again } = useLoad(() => get('/v1/runs', { agent, pageSize: 8 }), [agent])
+  useFresh(again, value?.runs?.some(run => !Number(run.endedMs)))
   if (!value?.runs?.length) return null
   return html`<${Card} title=${title}><ul class="rows">${value.runs.map(run => html`<li key=${run.runId}><a href=${`${path}/${seg(run.runId)}`}>
     <span class="row-main" dir="auto">${run.labels?.title || run.runId}</span><${StateTag} state=${run.state} /><${Time} ms=${run.createdMs} /></a></li>`)}</ul><//>`
@@ -108,11 +109,7 @@ export function AskRun({ runId }) {
   const { state, error, done, link, known } = useTyped(KIND, runId, { initial: start, reduce, turn })
   const { value: kept, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done, !!state.plan])
   const run = kept?.run
-  useEffect(() => {
-    if (known || !run || !['QUEUED', 'RUNNING'].includes(bare(run.state))) return undefined
-    const timer = setInterval(again, 2000)
-    return () => clearInterval(timer)
-  }, [known, run?.state])
+  useFresh(again, !known && run && ['QUEUED', 'RUNNING'].includes(bare(run.state)), 2000)
   const result = state.result ?? (!known && run?.outputJson ? resultOf(run) : null)
   const plan = state.plan ?? result?.plan?.subtasks
   const title = run?.labels?.title || result?.question || t('ask.title')

@@ -3,9 +3,10 @@ import { get, newId, post, remove, seg } from '../base/api.js'
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../base/html.js'
 import { draft } from '../base/kept.js'
 import { navigate } from '../base/router.js'
+import { onTouched, touch } from '../base/shared_stream.js'
 import { readStream } from '../base/sse.js'
 import { lang, t, word } from '../base/words.js'
-import { Button, Card, Dialog, Empty, ErrorNote, Field, Loading, Note, Page, StatusLine, Time, useLoad } from '../parts/basics.js'
+import { Button, Card, Dialog, Empty, ErrorNote, Field, Loading, Note, Page, StatusLine, Time, useFresh, useLoad } from '../parts/basics.js'
 import { Icon } from '../parts/icons.js'
 import { sendKey } from './ask.js'
 import { exampleForm } from './interview_example.js'
@@ -37,6 +38,7 @@ function bootstrap() {
 export function Interviews() {
   const { value, error, again } = useLoad(() => get('/v1/interviews', { pageSize: 50 }), [])
   const [making, setMaking] = useState(false)
+  useFresh(again, value?.sessions?.some(one => !one.confirmed))
   return html`<${Page} title=${t('interview.title')} lead=${t('interview.lead')} actions=${html`<${Button} kind="primary" icon="plus" onClick=${() => setMaking(true)}>${t('interview.new')}<//>`}>
     <${ErrorNote} error=${error} onAgain=${again} />
     ${!value && !error && html`<${Loading} />`}
@@ -144,7 +146,11 @@ export function Interview({ sessionId }) {
   useEffect(() => { // another window or client may answer
     const look = () => document.visibilityState === 'visible' && !busy && again()
     addEventListener('focus', look)
-    return () => removeEventListener('focus', look)
+    const stop = onTouched(id => id === sessionId && look())
+    return () => {
+      removeEventListener('focus', look)
+      stop()
+    }
   }, [busy])
   if (!now) return html`<${Page} title=${t('interview.title')}>${error ? html`<${ErrorNote} error=${error} onAgain=${again} />` : html`<${Loading} />`}<//>`
 
@@ -173,7 +179,10 @@ export function Interview({ sessionId }) {
       setFailure(error)
       if (fields.text) setText(fields.text)
       again()
-    } else draft.set('interview.' + sessionId, '')
+    } else {
+      draft.set('interview.' + sessionId, '')
+      touch(sessionId)
+    }
     input.current?.focus()
   }
   const send = () => {
@@ -187,6 +196,7 @@ export function Interview({ sessionId }) {
     setFailure(null)
     try {
       setState((await post(`/v1/interviews/${seg(sessionId)}:confirm`, { expectedRevision: now.revision })).state)
+      touch(sessionId)
     } catch (wrong) {
       setFailure(wrong)
       again()

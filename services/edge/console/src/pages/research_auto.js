@@ -1,11 +1,11 @@
 // A run of autonomous research: plan, choices, searches and drafts as they come, and the decisions of a person.
 import { get, newId, parseJson, post, seg } from '../base/api.js'
 import { decimal, percent, time } from '../base/format.js'
-import { html, useEffect, useState } from '../base/html.js'
+import { html, useState } from '../base/html.js'
 import { touch } from '../base/shared_stream.js'
 import { addCall, camel, useTyped } from '../base/typed_stream.js'
 import { t, word } from '../base/words.js'
-import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, useFresh, useLoad } from '../parts/basics.js'
 import { Icon } from '../parts/icons.js'
 import { Report } from '../parts/report.js'
 import { Spent } from './ask.js'
@@ -74,11 +74,7 @@ export function AutoRun({ runId }) {
   const { state, error, done, link, known } = useTyped(KINDS.autonomous.kind, runId, { initial: start, reduce, turn })
   const { value, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done, turn])
   const run = value?.run
-  useEffect(() => {
-    const look = () => document.visibilityState === 'visible' && again()
-    addEventListener('focus', look)
-    return () => removeEventListener('focus', look)
-  }, [])
+  useFresh(again, run && !Number(run.endedMs))
   const { result } = state
   const [refused, setRefused] = useState(null)
   const cancel = () => post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).then(() => { setRefused(null); touch(runId); again() }, setRefused)

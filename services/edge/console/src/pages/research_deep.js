@@ -4,7 +4,7 @@ import { html, useState } from '../base/html.js'
 import { touch } from '../base/shared_stream.js'
 import { camel, useTyped } from '../base/typed_stream.js'
 import { t } from '../base/words.js'
-import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, useFresh, useLoad } from '../parts/basics.js'
 import { Icon } from '../parts/icons.js'
 import { Markdown } from '../parts/markdown.js'
 import { Report } from '../parts/report.js'
@@ -65,6 +65,7 @@ export function DeepRun({ runId }) {
   const { value, error: lost, again } = useLoad(() => get('/v1/runs/' + seg(runId)), [runId, done, state.cycles.length > 0])
   const run = value?.run
   const [refused, setRefused] = useState(null)
+  useFresh(again, run && !Number(run.endedMs))
   const result = state.result ?? (!known && run?.outputJson ? resultOf(run) : null)
   const notes = result?.notes?.length ? result.notes : state.notes
   const report = result?.reportMd || state.report

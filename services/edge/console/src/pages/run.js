@@ -50,6 +50,8 @@ function useRun(runId) {
         if (event === 'error' && data.error?.status === 'OUT_OF_RANGE') { // events are no longer kept: begin with those to come
           model.current = Object.assign(new RunModel(), { runId, last: lastEvent, gap: true })
           draw(n => n + 1)
+          clearTimeout(again)
+          again = setTimeout(load, 1000)
         }
         if (event === 'end' || event === 'error') {
           stopWatch?.()

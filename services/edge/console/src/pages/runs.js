@@ -154,7 +154,8 @@ function ManyDialog({ action, filter, words, onClose }) {
       <p>${t('many.ask_' + action, { n: found.length, count: count(found.length) })}</p>
       <div class="actions end"><${Button} kind=${ACTIONS[action].kind} disabled=${!found.length} onClick=${act}>${t('many.do_' + action, { n: found.length, count: count(found.length) })}<//></div>`}
     ${(phase === 'acting' || phase === 'done') && html`<p role="status">${t(phase === 'done' ? 'many.done' : 'many.acting', { done: count(done - failed.length), count: count(found.length) })}</p>
-      <progress max=${found.length} value=${done}></progress>
+      <progress max=${found.length} value=${done} aria-label=${t('many.' + action)}></progress>
+      ${phase === 'acting' && html`<div class="actions end"><${Button} icon="stop" onClick=${() => { stop.current = true }}>${t('many.stop')}<//></div>`}
       ${failed.length > 0 && html`<${Note} kind="bad" icon="warn"><strong>${t('many.failed', { n: failed.length })}</strong><ul>${failed.slice(0, 50).map(one => html`<li><a href=${'/runs/' + seg(one.runId)}>${one.title || one.runId}</a>: ${one.why}</li>`)}</ul><//>`}`}
   <//>`
 }

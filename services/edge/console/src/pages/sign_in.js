@@ -1,6 +1,7 @@
 // Signing in with a key, which the edge keeps in a session; this page forgets it.
 import { loadSession, post } from '../base/api.js'
 import { html, useEffect, useRef, useState } from '../base/html.js'
+import { touch } from '../base/shared_stream.js'
 import { t } from '../base/words.js'
 import { Button, ErrorNote } from '../parts/basics.js'
 
@@ -20,6 +21,7 @@ export function SignIn() {
       await post('/v1/session', { key: input.current.value })
       input.current.value = ''
       await loadSession()
+      touch('')
     } catch (wrong) {
       setError(wrong)
       input.current?.select()

@@ -3,6 +3,7 @@ import { html, useEffect, useId, useLayoutEffect, useRef, useState } from '../ba
 import { serverNow } from '../base/clock.js'
 import { ago, time, utc } from '../base/format.js'
 import { t, word, lang, hasText } from '../base/words.js'
+import { onTouched } from '../base/shared_stream.js'
 import { Icon } from './icons.js'
 
 export function Button({ icon, children, kind = '', busy, ...rest }) {
@@ -120,9 +121,6 @@ export function CopyButton({ text, label }) {
   return html`<${Button} kind="small ghost" icon=${copied ? 'check' : 'copy'} onClick=${copy}>${copied ? t('copied') : label ?? t('copy')}<//>`
 }
 
-// A name of a file from a title: neither signs that a file system has its own use for, nor such that turn the text around.
-export const fileName = (name, end) => ([...name.replace(/[\p{Cc}\p{Cf}/\\:*?"<>|]+/gu, ' ').replace(/^[.\s]+/, '')].slice(0, 80).join('').trim() || 'renga') + end
-
 export function download(name, text, type = 'text/plain') {
   const anchor = document.createElement('a')
   anchor.href = URL.createObjectURL(new Blob([text], { type }))
@@ -192,6 +190,23 @@ export function useLoad(load, needs) {
     return () => { turn.current++ }
   }, needs)
   return { ...held, again }
+}
+
+// Reads again each few seconds as long as `active`, and at once when a user changed a run or comes back to the page.
+export function useFresh(again, active, everyMs = 4000) {
+  const latest = useRef(again)
+  latest.current = again
+  useEffect(() => {
+    const look = () => document.visibilityState === 'visible' && latest.current()
+    const timer = active ? setInterval(look, everyMs) : 0
+    const stop = onTouched(look)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      clearInterval(timer)
+      stop()
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [active, everyMs])
 }
 
 export const inJapanese = () => lang.value === 'ja'

@@ -1,9 +1,10 @@
 // JSON as a tree that opens. Long texts and lists are cut in sight, and can be taken as a file.
+import { fileName } from '../base/file_name.js'
 import { rawNumber } from '../base/api.js'
 import { html, useState } from '../base/html.js'
 import { t } from '../base/words.js'
 import { bytes, count } from '../base/format.js'
-import { Button, CopyButton, download, fileName } from './basics.js'
+import { Button, CopyButton, download } from './basics.js'
 
 const TEXT_MAX = 2000, ITEMS_MAX = 100
 

@@ -25,6 +25,7 @@ export function splitFootnotes(text) {
 }
 
 function linkMarks(fragment, prefix, names) {
+  const linked = new Set()
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT)
   const texts = []
   while (walker.nextNode()) if (/\[\^?[\w-]+\]/.test(walker.currentNode.data) && !walker.currentNode.parentElement?.closest('code,pre')) texts.push(walker.currentNode)
@@ -37,7 +38,8 @@ function linkMarks(fragment, prefix, names) {
       anchor.textContent = name
       anchor.href = `#${prefix}-note-${name}`
       const first = `${prefix}-ref-${name}`
-      if (!fragment.querySelector(`[data-ref="${name}"]`)) anchor.id = first
+      if (!linked.has(name)) anchor.id = first
+      linked.add(name)
       anchor.dataset.ref = name
       sup.append(anchor)
       return sup
@@ -46,8 +48,28 @@ function linkMarks(fragment, prefix, names) {
   }
 }
 
+// The parser takes time by the square of the length of a word, and a call for each level of a quote or list: such a text,
+// which nobody writes for a reader, is shown as it is.
+const TEXT_MAX = 400000, WORD_MAX = 3000, DEEP = /^[ \t>]{200}|^(?:[ \t]*(?:[-*+>]|\d+[.)])){50}/m
+const isHostile = text => text.length > TEXT_MAX || DEEP.test(text) || text.split(/\s+/).some(word => word.length > WORD_MAX)
+function plain(text) {
+  const box = document.createElement('p')
+  box.className = 'plain'
+  box.textContent = text
+  return box
+}
+
+function parsed(text) {
+  if (isHostile(text)) return plain(text)
+  try {
+    return DOMPurify.sanitize(marked.parse(text), RULES)
+  } catch {
+    return plain(text)
+  }
+}
+
 function render(text, prefix, names) {
-  const fragment = DOMPurify.sanitize(marked.parse(String(text ?? '')), RULES)
+  const fragment = parsed(String(text ?? ''))
   if (names?.size) linkMarks(fragment, prefix, names)
   for (const anchor of fragment.querySelectorAll('a[href]')) {
     if (anchor.getAttribute('href').startsWith('#')) continue
@@ -67,9 +89,17 @@ function render(text, prefix, names) {
 }
 
 export function Markdown({ text, prefix = 'md', names, kind = '' }) {
-  const box = useRef(null)
-  useLayoutEffect(() => {
-    box.current.replaceChildren(render(text, prefix, names))
+  const box = useRef(null), latest = useRef(null), took = useRef(0), due = useRef(0)
+  latest.current = () => {
+    const begun = performance.now()
+    due.current = 0
+    box.current?.replaceChildren(render(text, prefix, names))
+    took.current = performance.now() - begun
+  }
+  useLayoutEffect(() => { // a long text that is being written is drawn as often as leaves time for other work
+    if (took.current < 20) latest.current()
+    else due.current ||= setTimeout(() => latest.current(), Math.min(3000, 5 * took.current))
   }, [text, prefix, names])
+  useLayoutEffect(() => () => clearTimeout(due.current), [])
   return html`<div ref=${box} dir="auto" class=${'prose ' + kind}></div>`
 }

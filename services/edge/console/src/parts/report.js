@@ -1,7 +1,8 @@
 // A report in Markdown: its footnotes lead to the quotes and back, and it can be taken along.
+import { fileName } from '../base/file_name.js'
 import { html, useMemo } from '../base/html.js'
 import { t } from '../base/words.js'
-import { Button, CopyButton, download, fileName } from './basics.js'
+import { Button, CopyButton, download } from './basics.js'
 import { Markdown, splitFootnotes } from './markdown.js'
 import { sourcesOf } from './answer.js'
 
