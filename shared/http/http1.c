@@ -257,6 +257,7 @@ static enum http1_event http1_read_field(struct http1 *reader, const char *line,
     if (reader->is_request && (reader->names_seen & bit) && http1_is_second(reader, field.name, field.name_length))
         return http1_refuse(reader,
                             "a field that has one value, such as Authorization or Content-Type, stands in it twice");
+    reader->repeats |= (reader->names_seen & bit) != 0;
     reader->names_seen |= bit;
     buffer_append(&reader->names, field.name, field.name_length);
     buffer_put(&reader->names, '\0');
@@ -286,6 +287,11 @@ static enum http1_event end_head(struct http1 *reader)
         return http1_refuse(reader, "it has no Host, or several");
     if (!reader->is_request && reader->status < 200)
         return end_informational(reader);
+    if (reader->is_request && reader->repeats) {
+        http1_join_lists(reader);
+        if (reader->names.failed)
+            return http1_refuse_size(reader);
+    }
     bool empty = reader->is_request ? !reader->chunked && !reader->has_length
                                     : reader->answers_head || reader->status == 204 || reader->status == 304;
     reader->keeps = !reader->closes && (!reader->minor_0 || reader->stays);

@@ -69,6 +69,7 @@ struct http1 {
     /* The reader's. */
     bool is_request, answers_head, chunked, closes, stays;
     bool line_is_whole;
+    bool repeats; /* a name may stand twice in the head */
     unsigned informational, hosts;
     size_t fields_at; /* in `names` */
     size_t head_bytes, head_max;
@@ -98,6 +99,10 @@ const char *http1_field(const struct http1 *reader, const char *name);
 
 /* For a request being read: true if a field of this name may occur only once and has occurred. */
 bool http1_is_second(const struct http1 *reader, const char *name, size_t length);
+
+/* For a request whose head is whole and has a name twice: each list that stands in several fields, such as Accept, gets
+ * one more field with all of its values (RFC 9110 §5.3). Linear in the head. */
+void http1_join_lists(struct http1 *reader);
 
 /* Of a request; "" before its first line is whole. */
 static inline const char *http1_method(const struct http1 *reader)

@@ -73,6 +73,7 @@ static char *target_read_authority(struct http_request *request, char *target)
 bool target_read(struct http_request *request)
 {
     char *target = http1_target(&request->reader), *path = target_read_authority(request, target);
+    bool has_fragment = strchr(target, '#'); /* which is for the client alone */
     if (!path)
         return false;
     if (request->server->options.keeps_target && !(request->target = arena_strdup(&request->arena, *path ? path : "/")))
@@ -81,7 +82,7 @@ bool target_read(struct http_request *request)
     if (query)
         *query++ = '\0';
     request->path = *path || path == target ? path : "/";
-    if (*path && *path != '/' && strcmp(target, "*") != 0)
+    if ((*path && *path != '/' && strcmp(target, "*") != 0) || has_fragment)
         return false;
     if (strchr(path, '#') || (query && strchr(query, '#')))
         return false; /* a fragment stays with the client: readers would differ about the end of the path */
