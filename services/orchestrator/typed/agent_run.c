@@ -329,6 +329,13 @@ void agent_run_begin(struct agent_run *run)
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
         return;
     }
+    if (run->options && run->options->after_event_id && !*run->options->request_id) {
+        fail_field(&run->end, "options.after_event_id",
+                   "is %lld, but names no event of a new run; add the request_id of the call that it continues",
+                   (long long)run->options->after_event_id);
+        rpc_fail(run->call, &run->end);
+        return;
+    }
     if (run->options)
         add_options(&request, run->options);
     if (run->on_thread)
