@@ -16,6 +16,7 @@
 
 #define FORWARDED       "renga-forwarded-bin" /* rpc/forwarded.h */
 #define METHOD_NAME_MAX 160
+#define BEARER          "Bearer "
 #define ANY_METHOD      "renga.v1.Edge/Any"
 #define SMALL_BODY_MAX  4096 /* bytes of a body from a client that is not authenticated yet */
 #define ARENA_MAX       ((size_t)256 << 10)
@@ -54,7 +55,7 @@ const struct rpc_principal *edge_principal(const struct edge *edge, const struct
     static const struct rpc_principal anyone = {.name = "", .tenant = ""};
     char session[SESSION_KEY_SIZE];
     const char *header = http_request_header(request, "authorization");
-    if (!header && !origin_may(edge, request, st))
+    if ((!header || !edge->auth) && !origin_may(edge, request, st))
         return NULL;
     if (!edge->auth)
         return &anyone;
@@ -62,10 +63,10 @@ const struct rpc_principal *edge_principal(const struct edge *edge, const struct
         header = session;
     }
     const struct rpc_principal *principal = NULL;
-    if (header != session || origin_may_with_cookie(edge, request, st))
-        principal = rpc_auth_check(edge->auth, header, header ? strlen(header) : 0, method, st);
-    if (!header)
+    if (!header || strncasecmp(header, BEARER, sizeof BEARER - 1) != 0)
         fail(st, UNAUTHENTICATED, "the request has no key; send it as 'Authorization: Bearer KEY'");
+    else if (header != session || origin_may_with_cookie(edge, request, st))
+        principal = rpc_auth_check(edge->auth, header, strlen(header), method, st);
     if (header == session)
         OPENSSL_cleanse(session, sizeof session);
     return principal;

@@ -125,7 +125,7 @@ bool assets_is_page(const char *path, size_t length)
         if (length >= own && memcmp(path, pages[i], own) == 0 && (length == own || path[own] == '/'))
             return true;
     }
-    return length == 1;
+    return length == 1 && *path == '/';
 }
 
 static const struct asset *asset_at(const struct assets *assets, const char *path, size_t length)

@@ -31,8 +31,7 @@ static void call_client_left(struct http_request *request, void *data)
     rpc_client_call_cancel(&call->base);
 }
 
-/* The client's own span becomes the parent of the call's. */
-static const struct trace_context *call_trace(const struct http_request *request, struct arena *arena)
+const struct trace_context *edge_call_trace(const struct http_request *request, struct arena *arena)
 {
     const char *header = http_request_header(request, "traceparent");
     struct trace_context *trace = header ? arena_zalloc(arena, sizeof *trace) : NULL;
@@ -58,7 +57,7 @@ struct edge_call *edge_call_create(struct edge *edge, struct http_request *reque
     rpc_client_call_init(&call->base, edge->loop, NULL);
     call->base.principal = principal;
     call->base.timeout_ms = timeout_ms ? timeout_ms : most;
-    call->base.trace = call_trace(request, arena);
+    call->base.trace = edge_call_trace(request, arena);
     call->edge = edge;
     call->request = request;
     http_request_on_left(request, call_client_left, call);
@@ -146,7 +145,12 @@ static bool call_set_after(struct http_request *request, const char *query, Prot
         return fail(st, RESOURCE_EXHAUSTED, "no memory for the request");
     if (last && *last) /* it is later than a number in the URL or in the body */
         memset((char *)holder + field->offset, 0, message_field_size(field));
-    return transcode_set(holder, field, after, last ? "the header Last-Event-ID" : "after", arena, st);
+    bool fits = transcode_set(holder, field, after, last ? "the header Last-Event-ID" : "after", arena, st);
+    if (!fits && last && *last && st->code == INVALID_ARGUMENT) {
+        status_clear(st);
+        fail_field(st, "Last-Event-ID", "is no id of an event: a whole number, as the stream gave it");
+    }
+    return fits;
 }
 
 static bool call_read_message(struct http_request *request, const struct rpc_method *method, const char *query,
@@ -162,6 +166,8 @@ static bool call_read_message(struct http_request *request, const struct rpc_met
         return transcode_read_query(message, query, skips, arena, st);
     if (query && *query && !(skips && strncmp(query, "after=", 6) == 0 && !strchr(query, '&')))
         return fail(st, INVALID_ARGUMENT, "the fields of a %s stand in the body, not in the query", verb);
+    if (query && *query && !transcode_parameter(query, "after", arena))
+        return fail_field(st, "after", TRANSCODE_UNDECODABLE);
     return !size || transcode_read_body(message, body, size, arena, st);
 }
 
@@ -367,6 +373,11 @@ void edge_call_begin(struct edge *edge, struct http_request *request, const stru
     }
     if (size && !edge_body_is_json(request)) {
         edge_refuse(request, 415, "the body must have the Content-Type " EDGE_TYPE_JSON);
+        return;
+    }
+    const char *coding = http_request_header(request, "content-encoding");
+    if (size && coding && strcasecmp(coding, "identity") != 0) {
+        edge_refuse(request, 415, "the body has the Content-Encoding '%.32s'; send it as it is", coding);
         return;
     }
     if (size > READ_INLINE_MAX) {

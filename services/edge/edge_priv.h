@@ -110,6 +110,9 @@ struct edge_call {
 /* Calls the matched method: `target` is the request's own. */
 void edge_call_begin(struct edge *edge, struct http_request *request, const struct edge_match *match);
 
+/* The client's own span, which becomes the parent of the call's; NULL: it has none. */
+const struct trace_context *edge_call_trace(const struct http_request *request, struct arena *arena);
+
 /* Whether the body is JSON by its Content-Type. */
 bool edge_body_is_json(const struct http_request *request);
 

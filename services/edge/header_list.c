@@ -48,14 +48,17 @@ bool header_list_accepts(const char *accept, const char *type)
 
 const char *header_list_cookie(const char *cookies, const char *name, size_t *length)
 {
+    const char *value = NULL;
     size_t name_length = strlen(name), size;
     for (const char *at = cookies; at && *at; at += size) {
         at += strspn(at, "; ");
         size = strcspn(at, ";");
         if (size <= name_length || strncmp(at, name, name_length) != 0 || at[name_length] != '=')
             continue;
+        if (value)
+            return NULL;
         *length = size - name_length - 1;
-        return at + name_length + 1;
+        value = at + name_length + 1;
     }
-    return NULL;
+    return value;
 }

@@ -19,7 +19,7 @@ enum header_list_mention header_list_find(const char *list, const char *word);
  * empty: all are accepted. */
 bool header_list_accepts(const char *accept, const char *type);
 
-/* The value of the first cookie of that name, within `cookies`; NULL without one, and for `cookies` NULL. */
+/* The value of the cookie of that name, within `cookies`; NULL without one, with several, and for `cookies` NULL. */
 const char *header_list_cookie(const char *cookies, const char *name, size_t *length);
 
 #endif

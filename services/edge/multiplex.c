@@ -27,7 +27,7 @@ struct watched {
     struct multiplex *watch;
     const char *run_id;
     int64_t after;      /* the last event that the client has */
-    const char *reason; /* why the run stopped, of the last event that says so; NULL: the client has that event */
+    const char *reason; /* why the run stopped, of the last event that says so; NULL: no event said so */
     bool ended;
 };
 
@@ -35,6 +35,8 @@ struct multiplex {
     struct edge_stream stream;
     struct edge *edge;
     struct http_request *request;
+    const struct trace_context *trace;
+    int64_t timeout_ms;
     size_t count, open;
     struct watched runs[];
 };
@@ -104,7 +106,7 @@ static void watch_run_ended(struct watched *run)
         json_write_object(&writer, NULL);
         json_write_string(&writer, "runId", run->run_id);
         if (run->call.status.code == OK)
-            json_write_string(&writer, "reason", run->reason ? run->reason : REASON_DEFAULT);
+            json_write_string(&writer, "reason", run->reason ? run->reason : REASON_NOT_SHOWN);
         else
             edge_error_write_call(&writer, "error", &run->call);
         json_write_end(&writer);
@@ -180,7 +182,8 @@ static bool watch_read_after(struct multiplex *watch, struct http_request *reque
 }
 
 /* Of runs that the stream has; each parameter once. */
-static bool watch_check_parameter(const struct multiplex *watch, const char *name, bool *seen, struct status *st)
+static bool watch_check_parameter(const struct multiplex *watch, const char *name, const char *value, bool *seen,
+                                  struct status *st)
 {
     bool is_after = strncmp(name, AFTER, sizeof AFTER - 1) == 0;
     size_t place = is_after ? 0 : watch->count;
@@ -192,15 +195,17 @@ static bool watch_check_parameter(const struct multiplex *watch, const char *nam
         return fail_field(st, name, "is no parameter of events:watch; it takes runs=A,B and after.A=NUMBER");
     if (seen[place])
         return fail_field(st, name, "stands twice");
+    if (!value)
+        return fail_field(st, name, TRANSCODE_UNDECODABLE);
     return seen[place] = true;
 }
 
 static bool watch_check_query(const struct multiplex *watch, const char *query, struct arena *arena, struct status *st)
 {
     bool seen[RUNS_MAX + 1] = {false};
-    const char *name;
-    while ((name = transcode_next_name(&query, arena)))
-        if (!watch_check_parameter(watch, name, seen, st))
+    const char *name, *value;
+    while ((name = transcode_next(&query, &value, arena)))
+        if (!watch_check_parameter(watch, name, value, seen, st))
             return false;
     return true;
 }
@@ -224,6 +229,7 @@ static struct multiplex *watch_read(struct edge *edge, struct http_request *requ
     }
     watch->edge = edge;
     watch->request = request;
+    watch->trace = edge_call_trace(request, arena);
     for (const char *at = runs; watch->count < count; at += strcspn(at, ",") + 1) {
         struct watched *run = &watch->runs[watch->count++];
         size_t length = strcspn(at, ",");
@@ -239,7 +245,8 @@ static struct multiplex *watch_read(struct edge *edge, struct http_request *requ
                 return NULL;
             }
     }
-    bool reads = watch_check_query(watch, query, arena, st) && watch_read_after(watch, request, query, st);
+    bool reads = watch_check_query(watch, query, arena, st) && watch_read_after(watch, request, query, st) &&
+                 edge_deadline_read(request, &watch->timeout_ms, st);
     return reads ? watch : NULL;
 }
 
@@ -257,7 +264,8 @@ static void watch_start(struct multiplex *watch, const struct edge_peer *peer, c
         request.follow = true;
         rpc_client_call_init(&run->call, watch->edge->loop, NULL);
         run->call.principal = principal;
-        run->call.timeout_ms = watch->edge->settings.call_max_ms;
+        run->call.timeout_ms = watch->timeout_ms ? watch->timeout_ms : watch->edge->settings.call_max_ms;
+        run->call.trace = watch->trace;
         renga__v1__orchestrator__watch_run(stub, &request, (Renga__V1__RunEvent_Closure)watch_run_came, run);
     }
 }
@@ -270,13 +278,11 @@ void multiplex_watch(struct edge *edge, struct http_request *request)
     const struct rpc_principal *principal = edge_principal(edge, request, WATCH_METHOD, &st);
     if (principal && !peer->stub)
         st = peer->why;
-    if (st.code == OK && strcmp(http_request_method(request), "HEAD") == 0) {
-        http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
-        return;
-    }
     struct multiplex *watch = st.code == OK ? watch_read(edge, request, query ? query + 1 : NULL, &st) : NULL;
     if (!watch)
         edge_fail(request, &st);
+    else if (strcmp(http_request_method(request), "HEAD") == 0)
+        http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
     else if (stream_open(&watch->stream, &watch_ops, edge, request, principal, WATCH_METHOD))
         watch_start(watch, peer, principal);
 }

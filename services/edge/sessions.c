@@ -78,7 +78,8 @@ static struct session **session_bucket(struct sessions *sessions, const char *id
 
 static bool session_is_over(const struct sessions *sessions, const struct session *session, int64_t now_ns)
 {
-    return now_ns - session->used_ns > sessions->idle_ns || now_ns - session->begun_ns > sessions->max_ns;
+    bool is_mark = !session->authorization[0]; /* a copy of the ended session may be renewed by another edge */
+    return (!is_mark && now_ns - session->used_ns > sessions->idle_ns) || now_ns - session->begun_ns > sessions->max_ns;
 }
 
 /* Frees expired sessions. `*oldest` becomes the link to the least recently used session of the key, or of all keys if

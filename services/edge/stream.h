@@ -61,10 +61,13 @@ void stream_event_end(struct edge_stream *stream, struct json_writer *writer, co
 /* A message of the contract as an event, with its event_id or, if `id` is not NULL, with that id. */
 void stream_write_message(struct edge_stream *stream, const char *id, const ProtobufCMessage *message);
 
-#define REASON_DEFAULT "COMPLETED" /* of a stream whose messages have no stop reason */
+#define REASON_DEFAULT   "COMPLETED" /* of a stream whose messages have no stop reason */
+#define REASON_NOT_SHOWN "NOT_SHOWN" /* the message that has it stands before the client's id */
 
 /* The name of the stop reason that a message has, or NULL. The last message of a stream of the contract has one. */
 const char *stream_reason_of(const ProtobufCMessage *message);
+/* Whether messages of the type can have one. */
+bool stream_has_reasons(const ProtobufCMessageDescriptor *type);
 
 /* The last events. Each is written once; the owner then closes the stream. */
 void stream_write_end(struct edge_stream *stream, const char *reason);

@@ -14,8 +14,9 @@
 struct stream_call {
     struct edge_call base; /* first */
     struct edge_stream stream;
-    const char *reason; /* why it ended, of the last message that says so */
-    bool comes_back;    /* the client named the last event that it has seen */
+    const char
+        *reason;     /* why it ends: at first REASON_DEFAULT or REASON_NOT_SHOWN, then of the last message with one */
+    bool comes_back; /* the client named the last event that it has seen */
 };
 
 static struct stream_call *stream_call_of(struct edge_stream *stream)
@@ -81,6 +82,24 @@ const char *stream_reason_of(const ProtobufCMessage *message)
     return NULL;
 }
 
+static bool stream_has_reason(const ProtobufCMessageDescriptor *type)
+{
+    const ProtobufCFieldDescriptor *outcome = protobuf_c_message_descriptor_get_field_by_name(type, "outcome");
+    return protobuf_c_message_descriptor_get_field_by_name(type, "stop_reason") ||
+           (outcome && outcome->type == PROTOBUF_C_TYPE_MESSAGE && stream_has_reason(outcome->descriptor));
+}
+
+bool stream_has_reasons(const ProtobufCMessageDescriptor *type)
+{
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &type->fields[i];
+        if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF && field->type == PROTOBUF_C_TYPE_MESSAGE &&
+            stream_has_reason(field->descriptor))
+            return true;
+    }
+    return false;
+}
+
 void stream_event_id(const ProtobufCMessage *message, char id[STREAM_ID_MAX])
 {
     const ProtobufCFieldDescriptor *field =
@@ -101,7 +120,7 @@ static void stream_call_ended(struct stream_call *call)
         edge_fail_call(base.request, &call->base.base);
     } else {
         if (st->code == OK)
-            stream_write_end(stream, call->reason ? call->reason : REASON_DEFAULT);
+            stream_write_end(stream, call->reason);
         else if (call->comes_back && st->code == OUT_OF_RANGE)
             stream_write_gap(stream, "OUT_OF_RANGE", st->text);
         else
@@ -135,6 +154,8 @@ void stream_begin(struct edge *edge, struct http_request *request, const struct 
         (struct stream_call *)edge_call_create(edge, request, principal, true, sizeof(struct stream_call));
     if (!call)
         return;
+    call->reason =
+        stream_has_reasons(stub->descriptor->methods[method->index].output) ? REASON_NOT_SHOWN : REASON_DEFAULT;
     const char *last = http_request_header(request, "last-event-id"),
                *query = strchr(http_request_target(request), '?');
     call->comes_back =

@@ -21,6 +21,7 @@
 #define TRANSCODE_NAME_MAX       128 /* bytes of a field's name, the NUL included */
 #define TRANSCODE_PARAMETERS_MAX 256 /* of a query */
 #define TRANSCODE_WHY_MAX        256
+#define TRANSCODE_UNDECODABLE    "is not UTF-8, or has a '%%' without two hexadecimal digits" /* a format */
 
 /* "run_id" as "runId". */
 void transcode_json_name(const char *name, char json[TRANSCODE_NAME_MAX]);
@@ -48,9 +49,9 @@ bool transcode_set(ProtobufCMessage *message, const ProtobufCFieldDescriptor *fi
 /* A parameter of a query by its name, decoded into the arena; NULL if it is missing or cannot be decoded. */
 const char *transcode_parameter(const char *query, const char *name, struct arena *arena);
 
-/* The names of a query's parameters, one after the other, decoded into the arena; a name that cannot be decoded is "".
- * NULL at the end. */
-const char *transcode_next_name(const char **query, struct arena *arena);
+/* The names and values of a query's parameters, one after the other, decoded into the arena. A name that cannot be
+ * decoded is "", such a value NULL. NULL at the end. */
+const char *transcode_next(const char **query, const char **value, struct arena *arena);
 
 /* The value of a sub-message field, made if it is absent; NULL: the arena is out. */
 ProtobufCMessage *transcode_submessage(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,

@@ -63,12 +63,13 @@ static bool query_next(const char **query, const char **name, size_t *name_lengt
     return true;
 }
 
-const char *transcode_next_name(const char **query, struct arena *arena)
+const char *transcode_next(const char **query, const char **value, struct arena *arena)
 {
-    const char *name, *value;
+    const char *name, *raw;
     size_t length, size;
-    if (!*query || !query_next(query, &name, &length, &value, &size))
+    if (!*query || !query_next(query, &name, &length, &raw, &size))
         return NULL;
+    *value = query_decode(raw, size, arena);
     const char *decoded = query_decode(name, length, arena);
     return decoded ? decoded : "";
 }
@@ -99,9 +100,11 @@ static bool query_unknown(struct query_reader *reader, const ProtobufCMessageDes
                           const char *word, size_t length)
 {
     char wanted[NAME_SHOWN] = "", names[64][TRANSCODE_NAME_MAX], shown[NAME_SHOWN];
+    snprintf(shown, sizeof shown, "%.*s", (int)text_cut(name, strlen(name), sizeof shown - 1), name);
+    if (!type->n_fields)
+        return fail_field(reader->st, shown, "is no parameter of %s, which takes none", type->short_name);
     if (length < sizeof wanted)
         snprintf(wanted, sizeof wanted, "%.*s", (int)length, word);
-    snprintf(shown, sizeof shown, "%.*s", (int)text_cut(name, strlen(name), sizeof shown - 1), name);
     struct nearest nearest = nearest_to(wanted);
     for (unsigned i = 0; i < type->n_fields && i < 64; i++) {
         transcode_json_name(type->fields[i].name, names[i]);
@@ -198,8 +201,7 @@ bool transcode_read_query(ProtobufCMessage *message, const char *query, const ch
             return fail(st, INVALID_ARGUMENT, "the query has more than %d parameters", TRANSCODE_PARAMETERS_MAX);
         char *decoded = query_decode(name, length, arena), *text = query_decode(value, size, arena);
         if (!decoded || !text)
-            return fail(st, INVALID_ARGUMENT,
-                        "parameter %zu of the query is not UTF-8, or has a '%%' without two hexadecimal digits", count);
+            return fail(st, INVALID_ARGUMENT, "parameter %zu of the query " TRANSCODE_UNDECODABLE, count);
         query_plain_name(decoded);
         const void *skip = query_skip(skips, decoded);
         if (skip && !query_is_first(&reader, skip))

@@ -172,6 +172,11 @@ static void read_unknown(struct json_pull *in, const ProtobufCMessageDescriptor 
         json_pull_skip(in);
         return;
     }
+    if (!type->n_fields) {
+        json_pull_wrong(in, NULL, "is no field of %s, which has none", type->short_name);
+        json_pull_skip(in);
+        return;
+    }
     char wanted[UNKNOWN_SHOWN], names[FIELDS_MAX][TRANSCODE_NAME_MAX];
     size_t length = fields->key_length < sizeof wanted ? fields->key_length : 0;
     memcpy(wanted, fields->key, length);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """HTTP, JSON and events before the whole contract. RENGA_BIN=<folder of the binaries> calls.py one|five"""
+import itertools
 import json
 import os
 import socket
@@ -283,8 +284,29 @@ def _():
     gap = suite.events(PATH, key="anna", last_event_id=str(int(ids[-1]) + 10**9))
     expect(gap[-1].name == "gap" and gap[-1].data["reason"] == "OUT_OF_RANGE", f"{gap[-1].name} {gap[-1].data}")
     refused(ask("GET", PATH, key="anna", last_event_id=str(int(ids[-1]) + 10**9)), 400, "OUT_OF_RANGE")
-    refused(ask("GET", PATH, key="anna", last_event_id="x"), 400, "INVALID_ARGUMENT", "afterEventId")
+    for wrong in ("x", "1.5", "9223372036854775808", "1.2"):
+        refused(ask("GET", PATH, key="anna", last_event_id=wrong), 400, "INVALID_ARGUMENT", "Last-Event-ID")
     refused(ask("GET", "/v1/runs/none/events", key="anna", accept="text/event-stream"), 404, "NOT_FOUND")
+
+
+@check("a stream that did not show why its run stopped does not say that it completed")
+def _():
+    for path, headers in ((PATH, {"last_event_id": ids[-1]}), (f"{PATH}?after={ids[-1]}", {}), (f"{PATH}?after=-1", {})):
+        expect(suite.events(path, key="anna", **headers)[-1].data == {"reason": "NOT_SHOWN"}, f"{path} {headers}")
+    ends = [event.data for event in suite.events(f"/v1/events:watch?runs={turned['runId']}", key="anna", last_event_id=ids[-1]) if event.name == "end"]
+    expect(ends == [{"runId": turned["runId"], "reason": "NOT_SHOWN"}, {"reason": "ALL_ENDED"}], f"{ends}")
+
+
+@check("a question that is sent again with the id of an event, but without the key of its call, is not asked again")
+def _():
+    body, path = {"question": "What is a moon?", "options": {"keepRunning": True}}, "/v1/helpdesk:askStream"
+    before = len(ask("GET", "/v1/runs?agent=helpdesk&pageSize=100", key="anna").json["runs"])
+    refused(ask("POST", path, body, key="anna", last_event_id="1048576"), 400, "INVALID_ARGUMENT", "options.afterEventId")
+    refused(ask("POST", f"{path}?after=%zz", body, key="anna"), 400, "INVALID_ARGUMENT", "after")
+    expect(len(ask("GET", "/v1/runs?agent=helpdesk&pageSize=100", key="anna").json["runs"]) == before, "it was asked")
+    first = suite.events(path, method="POST", body=body, key="anna", idempotency_key="asked-1")
+    again = suite.events(path, method="POST", body=body, key="anna", idempotency_key="asked-1", last_event_id=first[1].id)
+    expect([event.id for event in again if event.id] == [event.id for event in first if event.id][1:], "the rest")
 
 
 @check("a reader that does not read is cut with a gap, holds little meanwhile, and misses nothing when it comes back")
@@ -355,6 +377,12 @@ def _():
     ends = {event.data.get("runId"): event.data["reason"] for event in suite.events(f"/v1/events:watch?runs={cancelled},{done}", key="anna")
             if event.name == "end"}
     expect(ends == {cancelled: "STOP_REASON_CANCELLED", done: "STOP_REASON_COMPLETED", None: "ALL_ENDED"}, f"{ends}")
+    silent = suite.stream(f"/v1/events:watch?runs={suite.start('asker', wait=True)['runId']}", key="anna", x_request_timeout="500ms")
+    lines = [line.decode() for line in itertools.islice(silent, 60)]  # signs of life, if it did not end
+    expect([event.data["error"]["code"] for event in parse_events(lines) if event.name == "error"] == [504], f"{lines[-3:]}")
+    refused(ask("GET", "/v1/events:watch?runs=a", key="anna", x_request_timeout="soon"), 400, "INVALID_ARGUMENT", "X-Request-Timeout")
+    refused(ask("GET", "/v1/events:watch?runs=a&after.a=%zz", key="anna"), 400, "INVALID_ARGUMENT", "after.a")
+    expect(ask("HEAD", "/v1/events:watch?runs=", key="anna").status == 400, "HEAD of a stream without runs")
     for wrong in ("?runs=a&after.a=9223372036854775808", "?runs=a&afer.a=1", "?runs=a&after.b=1", "?runs=a&after.a=1&after.a=2", "?runs=a&runs=b", "", "?runs=", "?runs=a,,b", "?runs=a,a", "?runs=" + ",".join(f"r{i}" for i in range(51)), "?runs=a&after.a=x", f"?runs={'r' * 65}"):
         refused(ask("GET", f"/v1/events:watch{wrong}", key="anna"), 400, "INVALID_ARGUMENT")
     refused(ask("GET", "/v1/events:watch?runs=a,b", key="anna", last_event_id="1"), 400, "INVALID_ARGUMENT", "Last-Event-ID")
@@ -368,6 +396,38 @@ def _():
         connection.request("GET", path, headers={"accept": "text/event-stream", "authorization": "Bearer anna"})
         connection.close()
     expect(ask("GET", "/v1/agents", key="anna").status == 200, "the edge does not answer")
+
+
+def answered(*fields, start="GET /v1/agents HTTP/1.1"):
+    """The status of a request with exactly these fields, beside a Host and a key."""
+    plain = socket.create_connection((suite.host, suite.port), 30 * SLOW)
+    lines = [start, "Host: localhost", "Authorization: Bearer anna", *fields, "Connection: close", "", ""]
+    plain.sendall("\r\n".join(lines).encode())
+    with plain, plain.makefile("rb") as answer:
+        return int(answer.readline().split()[1])
+
+
+@check("lists may come in several fields, and a field that has one value may not; a target has no fragment")
+def _():
+    tag = ask("GET", "/v1/agents", key="anna").headers["etag"]
+    for fields, code in ((("Accept: text/html", "Accept: application/json"), 200), (("Accept: application/json", "Accept: text/html"), 200),
+                         (("Accept: text/html", "Accept: image/png"), 406), ((f"If-None-Match: {tag}", 'If-None-Match: "other"'), 304),
+                         (("If-None-Match: a", "X: b", "if-none-match: c"), 200), (("X-Request-Timeout: 9s",) * 2, 400),
+                         (("X-Request-Timeout: x", "X-Request-Timeout: 9s"), 400), (("Grpc-Timeout: 9S",) * 2, 400),
+                         (("Sec-Fetch-Site: same-origin",) * 2, 400)):
+        expect(answered(*fields) == code, f"{fields}: {answered(*fields)}")
+    for target in ("/v1/agents#a", "/#", "http://localhost/v1/agents#a", "*"):
+        got = answered(start=f"GET {target} HTTP/1.1")
+        expect(got in (400, 404), f"{target}: {got}")
+
+
+@check("what is no key, and a body that is packed, are told as such")
+def _():
+    error = refused(ask("GET", "/v1/agents", authorization="Basic YTpi"), 401, "UNAUTHENTICATED")
+    expect("Authorization: Bearer" in error["message"] and "metadata" not in error["message"], error["message"])
+    for coding, code in (("gzip", 415), ("identity", 200)):
+        got = ask("POST", "/v1/runs", {"agent": "echo"}, key="anna", content_encoding=coding).status
+        expect(got == code, f"{coding}: {got}")
 
 
 @check("Accept with the quality 0 leaves a type out")

@@ -170,6 +170,18 @@ def _():
         for headers in foreign(keyless):
             status, told, came = arrived(keyless, name, **headers)
             expect(not came and status in (400, 403) and "access-control-allow-origin" not in told, f"{name} {headers}: {status}, arrived: {came}")
+            status, _, came = arrived(keyless, name, authorization="Basic YTpi", **headers)
+            expect(not came and status in (400, 403), f"{name} {headers} with a name and a password: {status}, arrived: {came}")
+
+
+@check("a cookie that a page of another port has put beside the session's signs nobody in")
+def _():
+    name = COOKIE.split("=")[0]
+    for cookies in (f"{name}=other; {COOKIE}", f"{COOKIE}; {name}=other", f"{COOKIE}; {COOKIE}"):
+        status, _, came = arrived(keyed, "Orchestrator_ListAgents", cookie=cookies, origin=own(keyed))
+        expect(status == 401 and not came, f"{cookies}: {status}")
+    status, _, came = arrived(keyed, "Orchestrator_ListAgents", cookie=f"{name}_more=other; {COOKIE}", origin=own(keyed))
+    expect(status == 200 and came, f"beside one of another name: {status}")
 
 
 @check("a name of another site that leads to this machine is refused, as a Host and as a target")
