@@ -236,13 +236,16 @@ static struct drain *drain_create(struct rpc_server *server)
     return drain;
 }
 
-/* Clients use a connection until its age is up, so services serve until then if the limit allows it. A shorter limit is
- * halved: calls in the second half find services that leave. */
-static int64_t drain_idle_ns(const struct drain *drain, int64_t limit_ms, int64_t last_ms)
+static int64_t drain_ages_up_ms(int64_t age_ms)
 {
-    int64_t half_ms = limit_ms / 2;
+    return age_ms ? (int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS : NO_AGE_MS;
+}
+
+int64_t rpc_drain_idle_ms(int64_t limit_ms, int64_t age_ms)
+{
+    int64_t half_ms = limit_ms / 2, last_ms = drain_ages_up_ms(age_ms);
     bool fits = last_ms + LEAVE_MS <= limit_ms;
-    return drain->began_ns + (fits && last_ms > half_ms ? last_ms : half_ms) * NS_PER_MS;
+    return fits && last_ms > half_ms ? last_ms : half_ms;
 }
 
 void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*no_new_calls)(void *data),
@@ -252,9 +255,8 @@ void rpc_server_drain(struct rpc_server *server, int64_t limit_ms, void (*no_new
     struct drain *drain = server->drain = drain_create(server);
     int64_t age_ms = server->options.connection_age_ms;
     drain->limit_ns = drain->began_ns + limit_ms * NS_PER_MS;
-    int64_t last_ms = age_ms ? (int64_t)((double)age_ms * AGE_JITTER) + AGE_MARGIN_MS : NO_AGE_MS;
-    drain->ages_up_ns = drain->began_ns + last_ms * NS_PER_MS;
-    drain->idle_ns = drain_idle_ns(drain, limit_ms, last_ms);
+    drain->ages_up_ns = drain->began_ns + drain_ages_up_ms(age_ms) * NS_PER_MS;
+    drain->idle_ns = drain->began_ns + rpc_drain_idle_ms(limit_ms, age_ms) * NS_PER_MS;
     drain->no_new_calls = no_new_calls;
     drain->drained = drained;
     drain->data = data;
