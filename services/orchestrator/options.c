@@ -58,7 +58,7 @@ const struct option orchestrator_options[] = {
      .unit = "CRASHES",
      .help = "How many orchestrators may die while a run is at work, without a step committed between, before the run "
              "has FAILED and is not taken up by itself any more. Before the last one it is taken up alone among such "
-             "runs, so that others do not fail with it. ResumeRun lets it go on. 0 is no limit."},
+             "runs, so that others do not fail with it. 'renga resume' lets it go on. 0 is no limit."},
     {.name = "orchestrator.snapshot_every",
      .type = OPTION_INTEGER,
      .fallback = "0",

@@ -2,6 +2,7 @@
 """Whether the README of the command line is true: its table has every command with its own flags, its examples run against
 `renga serve`, its exit codes are those that come. RENGA_BIN=<folder of the binaries> readme.py; one line a check, exit 1 when
 one fails."""
+import glob
 import json
 import os
 import re
@@ -83,6 +84,19 @@ def _():
         told = [idle for idle in ("rpc.listen", "drain.limit", "http.listen", "rpc.keys") if f"--{idle}" in text]
         expect(not told, f"{name} tells of {told}")
     expect("has no effect here" in ends(2, "watch", "--rpc.listen=0").stderr, "a server's option is taken")
+
+
+@check("no help names a method of the contract: a person at a terminal has commands")
+def _():
+    methods = set()
+    for path in glob.glob(f"{ROOT}/proto/renga/v1/*.proto"):
+        with open(path) as file:
+            methods.update(re.findall(r"^  rpc ([A-Z][a-z]+[A-Z]\w+)", file.read(), re.M))
+    expect("ResumeRun" in methods, "the contract is not read")
+    for name in rows:
+        text = "".join(renga(name, more).stdout for more in ("--help", "--help-all"))
+        told = sorted(methods & set(re.findall(r"\w+", text)))
+        expect(text and not told, f"{name} tells of {told}")
 
 
 @check("a file and variables that are made for `renga serve` do not hinder the other commands")
