@@ -228,6 +228,11 @@ def hangs(_):
     return 200, b"{}", {}
 
 
+def busy_late(_):
+    released.wait(0.5)
+    return 503, b"{}", {}
+
+
 with Gateway("--llm_gateway.timeout=700ms") as gateway:
     @check("llm_gateway.timeout bounds a call with all of its requests: 504, and an upstream that hangs is asked once")
     def _():
@@ -241,6 +246,12 @@ with Gateway("--llm_gateway.timeout=700ms") as gateway:
         code, error, asked = gateway.ask(lambda _: (429, b"{}", {"Retry-After": "1"}))
         expect((code, asked) == (429, 1), f"{code} {error} {asked}")
 
-    released.set()
+with Gateway("--llm_gateway.timeout=700ms") as gateway:
+    @check("its requests share that time: a second one gets what the first has left, and there is no third")
+    def _():
+        for stream in (False, True):
+            code, error, asked = gateway.ask(busy_late, stream)
+            expect(code in (503, 504) and 1 <= asked <= 2, f"{code} {error} {asked}")
 
+released.set()
 finish()
