@@ -91,7 +91,6 @@ ORCHESTRATOR = "services/orchestrator/"
 ROOMS = ["log", "graph", "state", "nodes", "thread", "cluster", "fanout", "monitor", "journal", "watch", "engine",
          "quarantine", "runtime", "upgrade", "retention", "history", "api", "typed"]
 UPWARD = {
-    "thread": {"cluster", "monitor", "watch", "engine", "quarantine", "runtime"},
     "cluster": {"journal", "quarantine", "runtime", "retention"},
     "journal": {"watch", "engine", "quarantine", "runtime", "upgrade"},
     "watch": {"runtime", "upgrade"},

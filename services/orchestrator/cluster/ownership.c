@@ -440,17 +440,3 @@ bool owner_stamped(struct thread *thread, const struct status *st)
     }
     return st->code != ABORTED;
 }
-
-int64_t owner_token(const struct thread *thread)
-{
-    if (!membership_of(thread))
-        return 0;
-    return (int64_t)thread->own.known.token + (thread->own.mine ? 0 : 1);
-}
-
-void owner_clear(struct thread *thread)
-{
-    if (thread->own.mine)
-        runner_metrics_owner(thread->shard->runner->options.runner_metrics, thread->shard->loop, OWNER_HELD, -1);
-    thread->own.mine = false;
-}

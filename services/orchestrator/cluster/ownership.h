@@ -78,10 +78,4 @@ void owner_expect(struct thread *thread, struct store_batch *batch);
 void owner_stamp(struct thread *thread, struct store_batch *batch);
 bool owner_stamped(struct thread *thread, const struct status *st);
 
-/* The fencing token for the next actions of the thread's run; 0: the store is not shared. */
-int64_t owner_token(const struct thread *thread);
-
-/* The thread leaves memory. */
-void owner_clear(struct thread *thread);
-
 #endif

@@ -2,7 +2,6 @@
  * remote node.
  */
 #include "node_request.h"
-#include "cluster/ownership.h"
 #include "graph/agents.h"
 #include "log/ids.h"
 #include "model_retries.h"
@@ -10,6 +9,7 @@
 #include "thread/frame.h"
 #include "thread/interrupt.h"
 #include "thread/memory.h"
+#include "thread/ownership_state.h"
 #include "thread/run.h"
 #include "thread/thread.h"
 

@@ -27,7 +27,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/trace.h"
-#include "telemetry/spans.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,10 +104,30 @@ static void await_root(struct run *run)
     log_write_rows(run);
 }
 
+/* Callers that wait until no task of a run is left get their answer when the next run takes its place: the run as it
+ * is before. */
+static void complete_waiting(const struct run *run)
+{
+    for (struct request *request = run ? run->quiet_waiters : NULL; request; request = request->next)
+        request_complete(request, run);
+}
+
+static void free_replaced(struct run *run)
+{
+    while (run->quiet_waiters) {
+        struct request *request = run->quiet_waiters;
+        run->quiet_waiters = request->next;
+        request->waits_on = NULL;
+        log_await(run->thread, request);
+    }
+    run_free(run);
+}
+
 void run_go(struct run *run, struct thread *from)
 {
     struct status st = {0};
     struct thread *thread = run->thread;
+    struct run *before = thread->run;
     Record record = RENGA__V1__LOG_RECORD__INIT;
     Renga__V1__RunWentToWork went = RENGA__V1__RUN_WENT_TO_WORK__INIT;
     went.keeps_due = *run->request->checkpoint_id && !*run->request->input_json;
@@ -118,6 +137,7 @@ void run_go(struct run *run, struct thread *from)
     record.parent = from_past ? from->head : 0;
     record.begun = run->unlogged ? run->begun : NULL;
     run->unlogged = false;
+    complete_waiting(before);
     if (!apply_went_to_work(run, from, went.keeps_due, thread->last + 1, wall_ms(), &st)) {
         record.went_to_work = NULL;
         if (record.begun)
@@ -132,6 +152,8 @@ void run_go(struct run *run, struct thread *from)
         run_next(thread);
         return;
     }
+    if (before)
+        free_replaced(before);
     went.due = frame_activated_nodes(thread->root, &went.n_due);
     record.goes_back = from_past && !log_snapshot_fits(thread);
     thread->ways_back += ways;
@@ -202,16 +224,6 @@ void run_resume(struct run *run, const struct resumption *resumption)
     await_root(run);
 }
 
-/* The next run uses the same frames: no frame waits for this run any more. */
-static void leave_frames(struct run *run)
-{
-    for (struct frame *frame = run->dirty; frame; frame = frame->dirty_next)
-        frame->is_dirty = false;
-    for (struct frame *frame = run->to_begin; frame; frame = frame->begin_next)
-        frame->awaits = false;
-    run->dirty = run->to_begin = run->last_to_begin = NULL;
-}
-
 void run_halt(struct run *run)
 {
     struct thread *thread = run->thread;
@@ -222,7 +234,7 @@ void run_halt(struct run *run)
         return;
     run->stopping = RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED;
     frame_stop(thread->root);
-    leave_frames(run);
+    run_leave_frames(run);
 }
 
 /* ---- its end ----------------------------------------------------------------------------------------------------- */
@@ -441,22 +453,4 @@ void run_next(struct thread *thread)
                    "run %s took its place", next->id); /* comes here again */
     else
         thread_begin_run(thread, next);
-}
-
-void run_free(struct run *run)
-{
-    struct thread *thread = run->thread;
-    leave_frames(run);
-    if (run->in_shard)
-        shard_remove_run(thread->shard, run);
-    if (run->agent)
-        agent_release(thread->shard->runner->options.agents, run->agent);
-    answer_all(run, &run->waiters);
-    answer_all(run, &run->quiet_waiters);
-    span_end(&run->span);
-    free(run->pending_events);
-    free(run->pending_event_ms);
-    arena_fini(&run->pending_event_arena);
-    arena_fini(&run->arena);
-    free(run);
 }

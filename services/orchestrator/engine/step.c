@@ -15,6 +15,7 @@
 #include "thread/frame.h"
 #include "thread/memory.h"
 #include "thread/run.h"
+#include "thread/run_queues.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 #include "watch/pending_events.h"
@@ -58,38 +59,9 @@ void frame_await(struct frame *frame)
     run->last_to_begin = frame;
 }
 
-static void push_ready(struct activation *activation)
-{
-    struct run *run = frame_run(activation->frame);
-    activation_move(activation, ACTIVATION_READY);
-    if (activation->queued)
-        return;
-    activation->queued = true;
-    activation->queue_next = NULL;
-    if (run->ready_last)
-        run->ready_last->queue_next = activation;
-    else
-        run->ready_first = activation;
-    run->ready_last = activation;
-}
-
-static void push_opener(struct activation *activation)
-{
-    struct run *run = frame_run(activation->frame);
-    if (activation->opens)
-        return;
-    activation->opens = true;
-    activation->opener_next = NULL;
-    if (run->openers_last)
-        run->openers_last->opener_next = activation;
-    else
-        run->openers_first = activation;
-    run->openers_last = activation;
-}
-
 void activation_retry(struct activation *activation)
 {
-    push_ready(activation);
+    run_push_ready(activation);
     run_pump(frame_run(activation->frame));
 }
 
@@ -117,7 +89,7 @@ static void begin_inner(struct activation *activation)
         if (activation->branches[i].state == BRANCH_OPEN)
             frame_begin(activation->branches[i].frame);
     if (activation->opened < activation->branch_count)
-        push_opener(activation);
+        run_push_opener(activation);
     else
         branches_evaluate(activation);
 }
@@ -137,7 +109,7 @@ void frame_enqueue(struct frame *frame)
         } else if (node_holds_graph(activation->node)) {
             begin_inner(activation);
         } else {
-            push_ready(activation);
+            run_push_ready(activation);
         }
     }
     if (!frame->busy)
@@ -178,19 +150,6 @@ void frame_begin(struct frame *frame)
     frame_enqueue(frame);
 }
 
-static bool pop_ready(struct run *run, struct activation **activation)
-{
-    while ((*activation = run->ready_first)) {
-        run->ready_first = (*activation)->queue_next;
-        if (!run->ready_first)
-            run->ready_last = NULL;
-        (*activation)->queued = false;
-        if ((*activation)->state == ACTIVATION_READY)
-            return true;
-    }
-    return false;
-}
-
 /* The next branch to be opened; branch_count: there is no such branch. */
 static size_t next_unopened(struct activation *activation)
 {
@@ -201,15 +160,6 @@ static size_t next_unopened(struct activation *activation)
     return activation->hint;
 }
 
-static void pop_opener(struct run *run)
-{
-    struct activation *activation = run->openers_first;
-    run->openers_first = activation->opener_next;
-    if (!run->openers_first)
-        run->openers_last = NULL;
-    activation->opens = false;
-}
-
 static bool open_next(struct run *run)
 {
     struct status st = {0};
@@ -218,13 +168,14 @@ static bool open_next(struct run *run)
         return false;
     size_t item = activation->state == ACTIVATION_AT_WORK ? next_unopened(activation) : activation->branch_count;
     if (item == activation->branch_count) {
-        pop_opener(run);
+        run_pop_opener(run);
         return true;
     }
     struct frame *frame = branch_open(activation, item, &st);
     if (activation->opened == activation->branch_count || !frame)
-        pop_opener(run);
+        run_pop_opener(run);
     if (frame) {
+        trace_branch_began(frame);
         if (frame->memory)
             record_opened(frame); /* its input is recorded, for every later outcome */
         frame_begin(frame);
@@ -234,24 +185,6 @@ static bool open_next(struct run *run)
     activation->frame->busy++;
     activation_fail(activation, &st);
     return true;
-}
-
-void run_purge(struct run *run)
-{
-    struct activation *ready = run->ready_first, *openers = run->openers_first;
-    run->ready_first = run->ready_last = run->openers_first = run->openers_last = NULL;
-    for (struct activation *activation = ready, *next; activation; activation = next) {
-        next = activation->queue_next;
-        activation->queued = false;
-        if (activation->state == ACTIVATION_READY)
-            push_ready(activation);
-    }
-    for (struct activation *activation = openers, *next; activation; activation = next) {
-        next = activation->opener_next;
-        activation->opens = false;
-        if (activation->state == ACTIVATION_AT_WORK)
-            push_opener(activation);
-    }
 }
 
 /* It fails here, with facts that a size limit of gRPC would not tell: which fields are too large, and how to send less.
@@ -281,7 +214,7 @@ static bool begin_one(struct run *run)
         return false;
     if ((run->ready_first || run->openers_first) && !owner_may_begin(run->thread))
         return false;
-    if (!pop_ready(run, &activation))
+    if (!run_pop_ready(run, &activation))
         return open_next(run);
     if (!run_budget_left(run))
         return false;
@@ -348,7 +281,7 @@ void frame_stop(struct frame *frame)
 {
     for (struct activation *activation = frame->activations; activation; activation = activation->next)
         activation_stop(activation);
-    run_purge(frame_run(frame));
+    run_purge_queues(frame_run(frame));
     frame_touch(frame);
 }
 
@@ -364,7 +297,7 @@ void frame_drain(struct frame *frame)
         if (activation->branches)
             branches_evaluate(activation);
     }
-    run_purge(frame_run(frame));
+    run_purge_queues(frame_run(frame));
     frame_touch(frame);
 }
 

@@ -13,7 +13,6 @@ void frame_await(struct frame *frame);
 void frame_enqueue(struct frame *frame);
 void frame_touch(struct frame *frame); /* it is evaluated again soon */
 void run_pump(struct run *run);
-void run_purge(struct run *run); /* nodes taken out of work leave their queues */
 void activation_finished(struct activation *activation);
 void activation_stop(struct activation *activation); /* takes it out of work, back to pending */
 void frame_stop(struct frame *frame);

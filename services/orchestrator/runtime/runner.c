@@ -6,6 +6,8 @@
 #include "fanout/fanout.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
+#include "monitor/run_trace.h"
+#include "quarantine/crashes.h"
 #include "quarantine/quarantine.h"
 #include "quarantine/session.h"
 #include "retention/retention.h"
@@ -13,6 +15,8 @@
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
+#include "thread/thread_hooks.h"
+#include "thread_lifecycle.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -25,6 +29,20 @@
 
 #define RUNS_FIRST    1024
 #define DRAIN_POLL_MS 20
+
+/* ---- calls from lower rooms -------------------------------------------------------------------------------------- */
+
+static void runner_thread_left(struct thread *thread)
+{
+    trace_run_left(thread);
+    crashes_leave(thread);
+}
+
+static const struct thread_hooks hooks = {
+    .go = thread_go,
+    .thread_left = runner_thread_left,
+    .frame_left = trace_branch_ended,
+};
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -73,6 +91,7 @@ struct runner *runner_create(const struct runner_options *options, struct status
 {
     struct runner *runner = xnonnull(calloc(1, sizeof *runner));
     runner->options = *options;
+    runner->hooks = &hooks;
     runner->holders = 1;
     runner->unheld = runner_free;
     if (!options->owner)

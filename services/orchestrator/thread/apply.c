@@ -370,7 +370,10 @@ static bool apply_goes_to_work(struct thread *thread, struct run *run, const Rec
                     thread->id, (unsigned long long)number);
     if (record->goes_back && !record->parent)
         from = thread_new(thread->shard, thread->tenant, thread->id);
+    struct run *before = thread->run;
     bool good = apply_went_to_work(run, from, record->went_to_work->keeps_due, number, record->time_ms, st);
+    if (good && before)
+        run_free(before);
     if (!good && from != thread)
         thread_free(from);
     return good;

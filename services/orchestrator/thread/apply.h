@@ -38,8 +38,8 @@ void apply_attempts(struct thread *thread, const Record *record);
 void attempts_resume(struct activation *activation, bool recovered); /* the node goes on: with an unused number */
 /* For a node that holds graphs: no node in an open graph of it has had an attempt number above this. */
 uint32_t attempts_within(const struct activation *activation);
-/* `from` is the run's thread, or the thread as it was at a checkpoint, which is then taken over. False: the run is
- * refused, and both are unchanged. */
+/* `from` is the run's thread, or the thread as it was at a checkpoint, which is then taken over. The caller frees the
+ * run that the thread had before. False: the run is refused, and both are unchanged. */
 bool apply_went_to_work(struct run *run, struct thread *from, bool keeps_activations, uint64_t number, int64_t now_ms,
                         struct status *st);
 struct run *apply_begun(struct thread *thread, const Renga__V1__RunBegun *begun, uint32_t number, uint64_t record,

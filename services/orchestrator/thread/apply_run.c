@@ -1,14 +1,13 @@
 /* Applies records to runs: they begin, go to work, change their state. Applies changes by hand, too. */
 #include "apply.h"
 #include "branches.h"
-#include "engine/run.h"
-#include "engine/step.h"
 #include "frame.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
 #include "memory.h"
 #include "route.h"
 #include "run.h"
+#include "run_queues.h"
 #include "shard.h"
 #include "state/state.h"
 #include "state_migration.h"
@@ -238,7 +237,7 @@ bool apply_went_to_work(struct run *run, struct thread *from, bool keeps_activat
         return false;
     apply_run_leave_queue(run);
     if (thread->run)
-        run_free(thread->run);
+        run_leave_frames(thread->run);
     thread->run = run;
     run->began_on = from->head;
     run->active_period = number;
@@ -337,7 +336,7 @@ static void follow_update(struct thread *thread, struct thread *from, const Reng
         thread_adopt(thread, from);
     }
     if (thread->run) {
-        run_purge(thread->run);
+        run_purge_queues(thread->run);
         branches_discard_unlogged(thread->root);
     }
     if (thread->run && (update->as_node || from != thread))

@@ -6,7 +6,6 @@
 #include "graph/graph.h"
 #include "graph/node_kind.h"
 #include "memory.h"
-#include "monitor/run_trace.h"
 #include "state/state.h"
 #include "thread.h"
 
@@ -249,7 +248,6 @@ struct frame *branch_open(struct activation *activation, size_t item, struct sta
         frame_destroy(&frame);
         return NULL;
     }
-    trace_branch_began(frame);
     frame_start(frame);
     frame_move(frame, frame->activations ? FRAME_TO_BEGIN : FRAME_ENDED);
     for (struct activation *first = frame->activations; first && activation->taken_up; first = first->next) {

@@ -4,11 +4,12 @@
 #include "graph/node_kind.h"
 #include "log/ids.h"
 #include "memory.h"
-#include "monitor/run_trace.h"
 #include "route.h"
 #include "run.h"
+#include "shard.h"
 #include "state/state.h"
 #include "thread.h"
+#include "thread_hooks.h"
 
 #include "base/buffer.h"
 
@@ -208,7 +209,8 @@ void frame_destroy(struct frame **frame_pointer)
     *frame_pointer = NULL;
     if (frame->is_dirty || frame->awaits)
         leave_lists(frame);
-    trace_branch_ended(frame);
+    if (frame->span)
+        frame->thread->shard->runner->hooks->frame_left(frame);
     frame_clear_activations(frame);
     if (!frame->memory)
         state_destroy(&frame->state);

@@ -1,4 +1,4 @@
-/* Private to the orchestrator: the owner of a thread as memory has it. cluster/ownership.c alone changes it. From
+/* Private to the orchestrator: the owner of a thread as memory has it. It is changed by cluster/ownership.c alone. From
  * inside the loop of the shard. */
 #ifndef RENGA_ORCHESTRATOR_OWNERSHIP_STATE_H
 #define RENGA_ORCHESTRATOR_OWNERSHIP_STATE_H
@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct thread;
 
 struct owner_view { /* the row */
     bool there, at_rest;
@@ -24,5 +26,10 @@ struct ownership {
     bool mine;
     uint64_t term, next_term; /* of our lease (membership.h), when it became so, or is to */
 };
+
+/* The fencing token for the next actions of the thread's run; 0: the store is not shared. */
+int64_t owner_token(const struct thread *thread);
+/* The thread leaves memory. */
+void owner_clear(struct thread *thread);
 
 #endif

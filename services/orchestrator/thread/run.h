@@ -117,6 +117,10 @@ struct run {
     struct request *quiet_waiters; /* until it has stopped and all tasks have ended */
 };
 
+/* run.c */
+void run_leave_frames(struct run *run); /* the next run uses the same frames: no frame waits for this run any more */
+void run_free(struct run *run);         /* no request waits for it */
+
 /* run_limits.c */
 bool run_is_at_work(const struct run *run);
 bool run_is_open(const struct run *run); /* queued or at work */

@@ -1,6 +1,5 @@
 /* Messages for callers: copies in their own arena, since the state in memory goes on changing. */
 #include "run_message.h"
-#include "cluster/ownership.h"
 #include "graph/agents.h"
 #include "interrupt.h"
 #include "log/ids.h"

@@ -23,12 +23,14 @@ struct run;
 struct shard;
 struct sweep;
 struct thread;
+struct thread_hooks;
 
 #define THREADS_IDLE_MAX 1024                /* of a shard, kept in memory without work */
 #define IDLE_BYTES_MAX   ((size_t)128 << 20) /* of idle threads, about: a large thread takes the room of many */
 
 struct runner {
     struct runner_options options;
+    const struct thread_hooks *hooks; /* runtime/runner.c has the table */
     struct shard *shards;
     unsigned shard_count;
     atomic_bool draining, closing; /* asked by every loop; closing: the last part of a drain */

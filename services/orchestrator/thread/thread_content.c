@@ -1,18 +1,14 @@
 /* A thread and its content: its runs and states, the agent's version, how long it is kept. */
-#include "cluster/ownership.h"
-#include "engine/run.h"
 #include "frame.h"
 #include "graph/agents.h"
+#include "live_event.h"
 #include "log/ids.h"
 #include "memory.h"
-#include "monitor/run_trace.h"
-#include "quarantine/crashes.h"
 #include "run.h"
-#include "runtime/thread_lifecycle.h"
 #include "shard.h"
 #include "state_migration.h"
 #include "thread.h"
-#include "watch/subscribers.h"
+#include "thread_hooks.h"
 
 #include "base/status.h"
 
@@ -26,14 +22,14 @@ struct thread *thread_new(struct shard *shard, const char *tenant, const char *i
     thread->tenant = xnonnull(strdup(tenant));
     thread->id = xnonnull(strdup(id));
     thread->place = id_of_place(tenant, id);
-    thread->go.run = thread_go;
+    thread->go.run = shard->runner->hooks->go;
     return thread;
 }
 
 void thread_drop_content(struct thread *thread)
 {
     struct agents *agents = thread->shard->runner->options.agents;
-    trace_run_left(thread);
+    thread->shard->runner->hooks->thread_left(thread);
     if (thread->run)
         thread->run->dirty = thread->run->to_begin = NULL;
     frame_destroy(&thread->root);
@@ -52,7 +48,6 @@ void thread_drop_content(struct thread *thread)
     thread->run = thread->queue = NULL;
     thread->agent = NULL;
     thread->retention = NULL;
-    crashes_leave(thread);
 }
 
 void thread_free(struct thread *thread)

@@ -51,23 +51,6 @@ static void queue_live_event(struct thread *thread, struct live_event *event)
     thread->live_bytes += event->size;
 }
 
-static void live_events_drop_first(struct thread *thread)
-{
-    struct live_event *event = thread->live;
-    thread->live = event->next;
-    if (!thread->live)
-        thread->last_live = NULL;
-    thread->live_count--;
-    thread->live_bytes -= event->size;
-    free(event);
-}
-
-void live_drop(struct thread *thread)
-{
-    while (thread->live)
-        live_events_drop_first(thread);
-}
-
 static void hand_to(struct subscription *subscription, const struct live_event *event)
 {
     if (subscription->state == SUBSCRIPTION_LIVE && subscription_is_full(subscription) &&
@@ -90,7 +73,7 @@ static void hand_out(struct thread *thread)
             hand_to(subscription, event);
         }
     while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= thread->committed)
-        live_events_drop_first(thread);
+        live_drop_first(thread);
     for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next) {
         subscription_send_tokens(subscription);
         if (subscription->state == SUBSCRIPTION_LIVE)
@@ -113,7 +96,7 @@ static bool live_events_make_room(struct thread *thread)
     while (thread->live_count >= LIVE_MAX || thread->live_bytes >= LIVE_BYTES) {
         if (thread->live->record > thread->committed)
             return false;
-        live_events_drop_first(thread);
+        live_drop_first(thread);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "log/ids.h"
 #include "subscription_state.h"
+#include "thread/live_event.h"
 #include "thread/request.h"
 
 #include "base/arena.h"
@@ -27,19 +28,7 @@ struct thread;
 struct watcher;
 
 /* subscribers.c: the subscribers of a thread, as the shard of the thread has it. Events that the log holds are read
- * from it; newer ones are kept in memory while anybody watches, until the record with them is on disk and they were
- * handed out. */
-struct live_event {
-    int64_t id;
-    uint32_t run;
-    uint64_t record; /* it is shown when this one is on disk; 0: at once, behind those before it */
-    size_t size;
-    Renga__V1__RunEventKind kind;
-    bool inner, stops; /* stops: the last of the stream, but for those that follow */
-    bool waits;        /* the run waits for a person */
-    struct live_event *next;
-    uint8_t bytes[];
-};
+ * from it; newer ones are live events. */
 struct packet { /* events on their way to a watcher */
     struct live_event *first, *last;
     size_t count, bytes;
@@ -84,7 +73,6 @@ void subscribers_add(struct request *request, struct thread *thread);
 bool subscribers_await_end(const struct run *run);
 void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *event);
 void subscribers_send_token(struct activation *activation, int64_t id, const char *text, const char *channel);
-void live_drop(struct thread *thread);
 void live_recall(struct run *run); /* what was shown since the last record is there for whoever comes now */
 void subscribers_recorded(struct run *run, const Renga__V1__LogRecord *record, uint64_t number);
 void subscribers_committed(struct thread *thread);
