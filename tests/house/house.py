@@ -91,10 +91,8 @@ ORCHESTRATOR = "services/orchestrator/"
 ROOMS = ["log", "graph", "state", "nodes", "thread", "cluster", "fanout", "monitor", "journal", "watch", "engine",
          "quarantine", "runtime", "upgrade", "retention", "history", "api", "typed"]
 UPWARD = {
-    "cluster": {"journal", "quarantine", "runtime", "retention"},
-    "journal": {"watch", "engine", "quarantine", "runtime", "upgrade"},
     "watch": {"runtime", "upgrade"},
-    "engine": {"runtime", "retention"},
+    "engine": {"runtime"},
     "quarantine": {"runtime"},
     "runtime": {"upgrade", "retention", "history"},
 }

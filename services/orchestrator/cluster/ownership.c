@@ -1,9 +1,7 @@
 #include "ownership.h"
-#include "handoff.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "membership.h"
-#include "runtime/broken_thread.h"
 #include "thread/memory.h"
 #include "thread/ownership_state.h"
 #include "thread/request.h"
@@ -11,6 +9,7 @@
 #include "thread/runner_metrics.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
+#include "thread/thread_hooks.h"
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -265,7 +264,7 @@ static void owner_row_reread(struct store_scan *scan)
     if (thread->phase == THREAD_BROKEN) {
         thread_settle(thread);
     } else if (!good) {
-        thread_break(thread, &st);
+        thread->shard->runner->hooks->broken(thread, &st);
     } else if (overtaken || ownership_is_same(&view, &thread->own.known)) { /* overtaken: that tells, or will */
         if (!overtaken) {
             thread->own.known_at = asked_at;
@@ -273,7 +272,7 @@ static void owner_row_reread(struct store_scan *scan)
         }
         loop_defer(thread->shard->loop, &thread->go);
     } else {
-        thread_lose(thread);
+        thread->shard->runner->hooks->lost(thread);
     }
 }
 

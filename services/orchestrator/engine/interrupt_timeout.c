@@ -4,7 +4,7 @@
  * since. */
 #include "interrupt_timeout.h"
 #include "journal/journal_writer.h"
-#include "log/keys.h"
+#include "journal/run_rows.h"
 #include "run.h"
 #include "runtime/resume_run.h"
 #include "thread/memory.h"
@@ -13,25 +13,8 @@
 #include "thread/thread.h"
 
 #include "base/status.h"
-#include "store/store.h"
 
 #define ROW_TOLERANCE_MS 5 /* between the time of a record and that of its row */
-
-static int64_t interrupt_timeout_ends_ms(const struct run *run)
-{
-    return run->state == RENGA__V1__RUN_STATE__RUN_STATE_WAITING ? run_pause_expires_ms(run, run->updated_ms) : 0;
-}
-
-void interrupt_timeout_write_row(const struct run *run)
-{
-    struct key key;
-    struct thread *thread = run->thread;
-    int64_t expires_ms = interrupt_timeout_ends_ms(run);
-    if (!expires_ms)
-        return;
-    key_timed(&key, KEY_INTERRUPT_TIMEOUT, expires_ms, thread->tenant, thread->id);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){"s", 1});
-}
 
 static void interrupt_timeout_cancel(struct run *run)
 {
@@ -51,7 +34,7 @@ static void interrupt_timeout_resume(struct run *run)
 void interrupt_timeout_expire(struct request *request, struct thread *thread)
 {
     struct run *run = thread->run;
-    int64_t expires_ms = run && run->agent ? interrupt_timeout_ends_ms(run) : 0;
+    int64_t expires_ms = run && run->agent ? log_pause_ends_ms(run) : 0;
     if (!expires_ms || thread_busy(thread) || wall_ms() + ROW_TOLERANCE_MS < expires_ms) {
         request_answer(request);
         return;

@@ -4,13 +4,10 @@
 #define RENGA_ORCHESTRATOR_INTERRUPT_TIMEOUT_H
 
 struct request;
-struct run;
 struct thread;
 
 /* A maintenance request: ends a pause before or after a node that has lasted as long as it may;
  * leaves every other run alone. Answered when that is on disk. */
 void interrupt_timeout_expire(struct request *request, struct thread *thread);
-/* A row with the time at which the pause ends, into the filling batch, if the run is paused and has a limit. */
-void interrupt_timeout_write_row(const struct run *run);
 
 #endif

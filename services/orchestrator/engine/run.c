@@ -6,7 +6,7 @@
 #include "model_retries.h"
 #include "monitor/run_outcome.h"
 #include "monitor/run_trace.h"
-#include "retention/retention.h"
+#include "prune_at_end.h"
 #include "runtime/request.h"
 #include "step.h"
 #include "thread/apply.h"

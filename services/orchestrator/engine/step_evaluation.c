@@ -1,5 +1,5 @@
 /* Step evaluation: frames whose nodes have ended. Does a step end, does the graph stop, may the next step begin? */
-#include "journal/record.h"
+#include "record.h"
 #include "run.h"
 #include "step.h"
 #include "thread/branches.h"

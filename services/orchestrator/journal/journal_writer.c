@@ -1,16 +1,11 @@
 /* The thread's log: records gather in a batch while the previous batch is written. So a thread has at most one batch in
  * flight, and later records go together. Callers are answered, and events shown, when their batch is on disk. */
 #include "journal_writer.h"
-#include "cluster/handoff.h"
 #include "cluster/ownership.h"
-#include "engine/interrupt_timeout.h"
-#include "engine/run.h"
-#include "engine/step.h"
 #include "events.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "quarantine/crashes.h"
-#include "runtime/broken_thread.h"
+#include "run_rows.h"
 #include "thread/apply.h"
 #include "thread/frame.h"
 #include "thread/memory.h"
@@ -20,8 +15,7 @@
 #include "thread/shard.h"
 #include "thread/snapshot.h"
 #include "thread/thread.h"
-#include "upgrade/agent_versions.h"
-#include "watch/subscribers.h"
+#include "thread/thread_hooks.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -155,16 +149,13 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
         uint32_t events = events_count(record);
         if (events)
             run->last_event = (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events - 1));
-        subscribers_recorded(run, record, number);
     }
+    thread->shard->runner->hooks->recorded(thread, run, record, number);
     if (run && run == thread->run) {
         run->pending_event_count = run->pending_event_bytes = 0;
         arena_reset(&run->pending_event_arena);
-        if (events_count(record)) /* repeated retries are no sign of progress */
-            run_alive(run);
     }
     thread->event_number = 0;
-    crashes_note(thread, run, record, number);
     return number;
 }
 
@@ -209,7 +200,7 @@ void log_write_rows(struct run *run)
     else if (!open && thread->pending)
         store_delete(log_batch(thread), key_bytes(&key));
     thread->pending = open;
-    interrupt_timeout_write_row(run);
+    log_write_pause(run);
     log_write_version(run);
     log_write_thread(thread);
 }
@@ -414,23 +405,14 @@ static void journal_writer_finished(struct store_batch *batch)
     struct status st = batch->status;
     thread->holds--;
     if (!owner_stamped(thread, &st) && thread->phase == THREAD_READY) {
-        thread_lose(thread);
+        thread->shard->runner->hooks->lost(thread);
         return;
     }
     thread->flying = NULL;
     if (st.code == OK && thread->phase == THREAD_READY) {
         thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
-        crashes_committed(thread);
-        bool last = thread->deleted && !thread->filling;
         commit_drop(&commit, &st);
-        if (last) {
-            fail(&st, NOT_FOUND, "thread '%s' was deleted", thread->id);
-            thread_unload(thread, &st);
-            return;
-        }
-        subscribers_committed(thread);
-        thread_begin_steps(thread);
-        loop_defer(thread->shard->loop, &thread->go);
+        thread->shard->runner->hooks->committed(thread);
         return;
     }
     if (st.code == OK)
@@ -440,5 +422,5 @@ static void journal_writer_finished(struct store_batch *batch)
     if (batch->status.code != OK)       /* of a run that was accepted before, and of a commit with an unknown end */
         fail(&st, UNAVAILABLE, "%s; what was asked for may have been done: repeat it under its request_id", st.text);
     commit_drop(&commit, &st);
-    thread_break(thread, &st);
+    thread->shard->runner->hooks->broken(thread, &st);
 }

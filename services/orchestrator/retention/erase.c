@@ -3,6 +3,7 @@
 #include "cascade_delete.h"
 #include "engine/run.h"
 #include "journal/journal_writer.h"
+#include "journal/run_rows.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
@@ -15,7 +16,6 @@
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
-#include "upgrade/agent_versions.h"
 
 #include "base/status.h"
 #include "store/store.h"

@@ -214,30 +214,3 @@ void prune_thread(struct request *request, struct thread *thread)
     key_numbered(&pruning->upto, KEY_RECORD, thread->tenant, thread->id, UINT64_MAX);
     prune_read_page(pruning);
 }
-
-/* ---- at the end of a run ----------------------------------------------------------------------------------------- */
-
-static bool prune_at_end_fits(const struct thread *thread)
-{
-    return retention_limits_of(thread->shard->runner, thread->retention).max_checkpoints == 1 &&
-           !thread->subscriptions && thread->head && thread->last == thread->head && snapshot_possible(thread) &&
-           log_snapshot_fits(thread);
-}
-
-static void prune_before(struct thread *thread, enum key_kind kind, uint64_t number)
-{
-    struct key first, cut;
-    key_numbered(&first, kind, thread->tenant, thread->id, 0);
-    key_numbered(&cut, kind, thread->tenant, thread->id, number);
-    store_delete_range(log_batch(thread), key_bytes(&first), key_bytes(&cut));
-}
-
-void prune_at_end(struct run *run)
-{
-    struct thread *thread = run->thread;
-    if (run->request->durability != RENGA__V1__DURABILITY__DURABILITY_EXIT || !prune_at_end_fits(thread))
-        return;
-    prune_before(thread, KEY_RECORD, thread->head);
-    prune_before(thread, KEY_SNAPSHOT, thread->head);
-    log_snapshot_now(thread);
-}

@@ -32,9 +32,6 @@ void history_delete(struct request *request, struct thread *thread); /* DeleteTh
 /* prune.c, a maintenance request: takes away the history of the request's thread that it need not keep. Answered when
  * that is on disk; a thread that is busy is left alone. */
 void prune_thread(struct request *request, struct thread *thread);
-/* The same at once, before the record of the end of a run, if a single checkpoint is kept, the run gathered its
- * records, and no client watches. */
-void prune_at_end(struct run *run);
 
 /* sweep.c: goes through all threads periodically, a single maintenance request at a time. From inside the first loop.
  */

@@ -2,21 +2,26 @@
 #include "broken_thread.h"
 #include "cluster/membership.h"
 #include "cluster/ownership.h"
-#include "cluster/recovery.h"
+#include "engine/run.h"
+#include "engine/step.h"
 #include "fanout/fanout.h"
+#include "handoff.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
 #include "monitor/run_trace.h"
 #include "quarantine/crashes.h"
 #include "quarantine/quarantine.h"
 #include "quarantine/session.h"
+#include "recovery.h"
 #include "retention/retention.h"
+#include "thread/event_count.h"
 #include "thread/memory.h"
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 #include "thread/thread_hooks.h"
 #include "thread_lifecycle.h"
+#include "watch/subscribers.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -38,10 +43,37 @@ static void runner_thread_left(struct thread *thread)
     crashes_leave(thread);
 }
 
+static void runner_recorded(struct thread *thread, struct run *run, const Record *record, uint64_t number)
+{
+    if (run)
+        subscribers_recorded(run, record, number);
+    if (run && run == thread->run && events_count(record)) /* repeated retries are no sign of progress */
+        run_alive(run);
+    crashes_note(thread, run, record, number);
+}
+
+static void runner_committed(struct thread *thread)
+{
+    struct status deleted = {0};
+    crashes_committed(thread);
+    if (thread->deleted && !thread->filling) {
+        fail(&deleted, NOT_FOUND, "thread '%s' was deleted", thread->id);
+        thread_unload(thread, &deleted);
+        return;
+    }
+    subscribers_committed(thread);
+    thread_begin_steps(thread);
+    loop_defer(thread->shard->loop, &thread->go);
+}
+
 static const struct thread_hooks hooks = {
     .go = thread_go,
     .thread_left = runner_thread_left,
     .frame_left = trace_branch_ended,
+    .recorded = runner_recorded,
+    .committed = runner_committed,
+    .broken = thread_break,
+    .lost = thread_lose,
 };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -158,6 +190,15 @@ void runner_destroy(struct runner **runner_pointer)
             loop_leave(loop);
     }
     runner_release(runner);
+}
+
+void runner_recover(struct runner *runner)
+{
+    if (!runner->membership)
+        session_begin(runner);
+    recovery_start(runner);
+    runner->sweep = sweep_start_threads(runner);
+    runner->interrupt_timeouts = sweep_start_interrupt_timeouts(runner);
 }
 
 struct membership *runner_membership(const struct runner *runner)

@@ -3,6 +3,7 @@
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "journal/replay.h"
+#include "journal/run_rows.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"

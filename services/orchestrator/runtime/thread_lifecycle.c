@@ -1,10 +1,10 @@
 /* Threads: read on demand; their requests are served in sequence. */
 #include "thread_lifecycle.h"
 #include "broken_thread.h"
-#include "cluster/handoff.h"
 #include "cluster/ownership.h"
 #include "engine/run.h"
 #include "engine/step.h"
+#include "handoff.h"
 #include "journal/journal_writer.h"
 #include "journal/load.h"
 #include "quarantine/crashes.h"

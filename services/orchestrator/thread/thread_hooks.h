@@ -3,7 +3,13 @@
 #ifndef RENGA_ORCHESTRATOR_THREAD_HOOKS_H
 #define RENGA_ORCHESTRATOR_THREAD_HOOKS_H
 
+#include "renga/v1/log.pb-c.h"
+
+#include <stdint.h>
+
 struct frame;
+struct run;
+struct status;
 struct thread;
 struct work;
 
@@ -11,6 +17,13 @@ struct thread_hooks {
     void (*go)(struct work *work);              /* the turn of a thread in its loop: thread->go */
     void (*thread_left)(struct thread *thread); /* its content is about to leave memory */
     void (*frame_left)(struct frame *frame);    /* likewise a graph within, whose span is open */
+
+    /* The journal. `run` of the record; NULL: the record is about no run. */
+    void (*recorded)(struct thread *thread, struct run *run, const Renga__V1__LogRecord *record, uint64_t number);
+    void (*committed)(struct thread *thread); /* the records up to thread->committed are on disk */
+
+    void (*broken)(struct thread *thread, const struct status *why); /* its rows cannot be read or written */
+    void (*lost)(struct thread *thread);                             /* another orchestrator has it */
 };
 
 #endif

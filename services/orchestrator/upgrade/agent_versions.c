@@ -1,5 +1,5 @@
 /* Versions of agents that are not in memory: their documents are in the store from the first run on that is pinned to
- * them. And which versions have runs that have not ended: rows that come and go with these runs. */
+ * them. DescribeAgent counts the runs of each version that have not ended. */
 #include "agent_versions.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
@@ -104,54 +104,6 @@ bool request_find_agent_if_any(struct request *request, struct thread *thread, c
         return true;
     document_look_up(request, thread, version);
     return false;
-}
-
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
-
-void log_write_name(struct run *run)
-{
-    struct key key;
-    struct thread *thread = run->thread;
-    const struct agent *agent = run->agent;
-    key_numbered(&key, KEY_THREAD_RUN, thread->tenant, thread->id, run->number);
-    row_put_run_name(log_batch(thread), &key, run->id, agent->version);
-    if (shard_knows_bundle(thread->shard, agent->version))
-        return;
-    key_named(&key, KEY_BUNDLE, "", agent->version);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){agent->bundle_json, agent->bundle_size});
-}
-
-void log_unlist_version(struct run *run)
-{
-    struct key key;
-    struct thread *thread = run->thread;
-    if (!*run->listed_version)
-        return;
-    key_under(&key, KEY_VERSION, thread->tenant, run->request->agent, run->id);
-    store_delete(log_batch(thread), key_bytes(&key));
-    if (run->listed_before) {
-        key_old_version(&key, thread->tenant, run->request->agent, run->listed_version, run->id);
-        store_delete(log_batch(thread), key_bytes(&key));
-    }
-    *run->listed_version = '\0';
-}
-
-/* A run that has not ended is listed under its version. */
-void log_write_version(struct run *run)
-{
-    struct key key;
-    struct thread *thread = run->thread;
-    bool open = run->state < RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED;
-    const char *wanted = open ? run->begun->graph_version : "";
-    if (strcmp(run->listed_version, wanted) == 0)
-        return;
-    log_unlist_version(run);
-    if (!*wanted)
-        return;
-    char packed[ID_VERSION_MAX];
-    key_under(&key, KEY_VERSION, thread->tenant, run->request->agent, run->id);
-    store_put(log_batch(thread), key_bytes(&key), (struct store_bytes){packed, id_pack_version(wanted, packed)});
-    text_cut_copy(run->listed_version, sizeof run->listed_version, wanted);
 }
 
 /* ---- DescribeAgent ----------------------------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 
 struct agent;
 struct request;
-struct run;
 struct thread;
 
 /* The agent that a request names: from memory, else from the store. Held. NULL: the request was
@@ -16,11 +15,7 @@ struct agent *request_find_agent(struct request *request, struct thread *thread,
 /* The same where it need not be there: true, and the agent (held) or NULL; false: the request is served again. */
 bool request_find_agent_if_any(struct request *request, struct thread *thread, const char *version,
                                struct agent **agent);
-/* Its run's name and version, and the document where the store has it not yet: with what is filling. */
-void log_write_name(struct run *run);
 /* DescribeAgent, as far as the store knows: the answer has versions and nothing else, `place` the agent, held. */
 void request_describe_agent(struct request *request);
-void log_write_version(struct run *run);
-void log_unlist_version(struct run *run);
 
 #endif

@@ -5,6 +5,7 @@
 #include "agent_versions.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
+#include "journal/run_rows.h"
 #include "runtime/request.h"
 #include "thread/apply.h"
 #include "thread/frame.h"

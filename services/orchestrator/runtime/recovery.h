@@ -4,7 +4,9 @@
 #define RENGA_ORCHESTRATOR_RECOVERY_H
 
 struct recovery;
+struct runner;
 
+void recovery_start(struct runner *runner); /* and scans */
 /* Scans the pending rows, soon; `runner` is a struct runner. */
 void recovery_scan(void *runner);
 void recovery_stop(struct recovery **recovery);

@@ -2,13 +2,10 @@
  * store, each orchestrator takes its share of a dead member's threads, and later the threads left over. If two
  * orchestrators take the same thread, the store permits a single take-over. */
 #include "recovery.h"
+#include "cluster/membership.h"
 #include "log/ids.h"
 #include "log/keys.h"
-#include "membership.h"
-#include "quarantine/session.h"
-#include "retention/retention.h"
-#include "runtime/request.h"
-#include "runtime/runner.h"
+#include "request.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/shard.h"
@@ -250,15 +247,11 @@ void recovery_stop(struct recovery **recovery_pointer)
         free(recovery);
 }
 
-void runner_recover(struct runner *runner)
+void recovery_start(struct runner *runner)
 {
     struct recovery *recovery = runner->recovery = xnonnull(calloc(1, sizeof *recovery));
     recovery->runner = runner;
     recovery->loop = runner->shards[0].loop;
     recovery->timer.expired = recovery_expired;
-    if (!runner->membership)
-        session_begin(runner);
     recovery_scan(runner);
-    runner->sweep = sweep_start_threads(runner);
-    runner->interrupt_timeouts = sweep_start_interrupt_timeouts(runner);
 }

@@ -1,10 +1,10 @@
 /* Records of ended work: results that did not end their step, and steps. */
 #include "record.h"
-#include "engine/node_cache.h"
-#include "engine/step.h"
-#include "journal_writer.h"
+#include "journal/journal_writer.h"
 #include "monitor/node_log.h"
+#include "node_cache.h"
 #include "state/state.h"
+#include "step.h"
 #include "thread/apply.h"
 #include "thread/frame.h"
 #include "thread/memory.h"

@@ -6,11 +6,11 @@
  *      at rest here          what others have handed on is given back with the thread where that is not in memory
  *                            any more, so that it wanders off to who is asked for it */
 #include "handoff.h"
+#include "broken_thread.h"
+#include "cluster/membership.h"
+#include "cluster/ownership.h"
 #include "journal/journal_writer.h"
-#include "membership.h"
-#include "ownership.h"
-#include "runtime/broken_thread.h"
-#include "runtime/request.h"
+#include "request.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/run.h"
