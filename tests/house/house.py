@@ -91,9 +91,6 @@ ORCHESTRATOR = "services/orchestrator/"
 ROOMS = ["log", "graph", "state", "nodes", "thread", "cluster", "fanout", "monitor", "journal", "watch", "engine",
          "quarantine", "runtime", "upgrade", "retention", "history", "api", "typed"]
 UPWARD = {
-    "watch": {"runtime", "upgrade"},
-    "engine": {"runtime"},
-    "quarantine": {"runtime"},
     "runtime": {"upgrade", "retention", "history"},
 }
 

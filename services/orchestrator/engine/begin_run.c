@@ -2,7 +2,6 @@
 #include "journal/replay.h"
 #include "log/ids.h"
 #include "run.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/memory.h"
 #include "thread/run.h"
 #include "thread/thread.h"

@@ -7,7 +7,6 @@
 #include "monitor/run_outcome.h"
 #include "monitor/run_trace.h"
 #include "prune_at_end.h"
-#include "runtime/request.h"
 #include "step.h"
 #include "thread/apply.h"
 #include "thread/branches.h"
@@ -453,4 +452,12 @@ void run_next(struct thread *thread)
                    "run %s took its place", next->id); /* comes here again */
     else
         thread_begin_run(thread, next);
+}
+
+void thread_unhold(struct thread *thread)
+{
+    thread->held = false;
+    if (thread->phase == THREAD_READY)
+        run_next(thread);
+    loop_defer(thread->shard->loop, &thread->go);
 }

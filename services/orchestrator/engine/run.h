@@ -32,6 +32,7 @@ void run_halt(struct run *run); /* takes all its tasks out of work */
 void run_root_stopped(struct run *run);
 void run_orphan_ended(struct run *run);
 void run_next(struct thread *thread);
+void thread_unhold(struct thread *thread); /* the request that had it for itself is done */
 void thread_begin_run(struct thread *thread, struct run *run);
 
 /* run_budget.c: limits that stop a run. */

@@ -1,13 +1,13 @@
 /* CopyThread: the whole log of a thread under another name, in a single batch. Its runs get new names, and with them
  * its interrupts and checkpoints. */
 #include "cluster/ownership.h"
+#include "engine/run.h"
 #include "journal/journal_writer.h"
 #include "journal/load.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "runtime/request.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/access_control.h"
 #include "thread/apply.h"
 #include "thread/memory.h"

@@ -1,10 +1,10 @@
 /* ForkThread: a new thread from a checkpoint of an old thread. */
+#include "engine/run.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "journal/load.h"
 #include "log/ids.h"
 #include "runtime/request.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/access_control.h"
 #include "thread/apply.h"
 #include "thread/frame.h"

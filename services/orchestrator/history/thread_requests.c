@@ -1,5 +1,6 @@
 /* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
 #include "thread_requests.h"
+#include "engine/run.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
 #include "journal/replay.h"
@@ -7,7 +8,6 @@
 #include "log/ids.h"
 #include "retention/retention.h"
 #include "runtime/request.h"
-#include "runtime/thread_lifecycle.h"
 #include "state/state.h"
 #include "thread/frame.h"
 #include "thread/interrupt.h"

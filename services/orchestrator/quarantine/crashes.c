@@ -5,8 +5,6 @@
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "runtime/broken_thread.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/crash_state.h"
 #include "thread/memory.h"
 #include "thread/shard.h"
@@ -173,7 +171,7 @@ static void inquiry_fail(struct inquiry *inquiry, const struct status *st)
     }
     if (why.code == ABORTED)
         fail(&why, UNAVAILABLE, "thread '%s' goes from one orchestrator to another; ask again", thread->id);
-    thread_break(thread, &why);
+    thread->crashes.judged(thread, &why);
 }
 
 static void leave_alone(struct thread *thread)
@@ -183,7 +181,7 @@ static void leave_alone(struct thread *thread)
          "thread '%s' has killed %u orchestrators, and more that read its log to let its run fail; nobody reads it as "
          "long as orchestrator.crashes_max is not 0",
          thread->id, crashes_max(thread));
-    thread_break(thread, &why);
+    thread->crashes.judged(thread, &why);
 }
 
 static void inquiry_counted(struct store_batch *batch)
@@ -208,7 +206,7 @@ static void inquiry_counted(struct store_batch *batch)
     else if (verdict == LEFT_ALONE)
         leave_alone(thread);
     else
-        thread_read(thread);
+        thread->crashes.judged(thread, &(struct status){0});
 }
 
 static void inquiry_count_crashes(struct inquiry *inquiry)
@@ -295,13 +293,14 @@ static void pending_read(struct store_scan *scan)
         return;
     }
     inquiry_end(inquiry);
-    thread_read(thread);
+    thread->crashes.judged(thread, &(struct status){0});
 }
 
-void crashes_ask(struct thread *thread)
+void crashes_ask(struct thread *thread, void (*judged)(struct thread *thread, const struct status *st))
 {
+    thread->crashes.judged = judged;
     if (!crashes_max(thread)) {
-        thread_read(thread);
+        judged(thread, &(struct status){0});
         return;
     }
     struct inquiry *inquiry = xnonnull(calloc(1, sizeof *inquiry));

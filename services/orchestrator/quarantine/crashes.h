@@ -13,15 +13,18 @@
 
 #include "thread/apply.h"
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct run;
 struct thread;
 
-/* Before the log of a thread is read, which may have a run at work: counts, and goes on with thread_read later, with
- * thread_break, or when the thread's turn in quarantine comes. */
-void crashes_ask(struct thread *thread);
+/* Before the log of a thread is read, which may have a run at work: counts. `judged` comes now or later, in the loop of
+ * the thread: OK: its log may be read; else the reason why it may not. A thread that is in quarantine then is judged
+ * again when its trial begins. */
+void crashes_ask(struct thread *thread, void (*judged)(struct thread *thread, const struct status *st));
 /* It was read, and its run, or the first that is queued, is to fail: it does. */
 void crashes_park(struct thread *thread);
 /* A record is appended: if it tells of progress, the count is 0 when it is on disk. */
@@ -29,8 +32,8 @@ void crashes_note(struct thread *thread, const struct run *run, const Record *re
 void crashes_committed(struct thread *thread);
 /* Until its trial begins. */
 bool crashes_is_in_quarantine(const struct thread *thread);
-/* Then GetRun is answered with the run's row, and all else with UNAVAILABLE. */
-void crashes_refuse(struct thread *thread);
+/* Then GetRun is answered with the run's row, and other requests with this: UNAVAILABLE. */
+struct status crashes_quarantine_status(const struct thread *thread);
 /* The thread leaves memory, or is not this orchestrator's any more. */
 void crashes_leave(struct thread *thread);
 

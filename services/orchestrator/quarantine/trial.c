@@ -10,10 +10,6 @@
 #include "crashes_priv.h"
 #include "journal/journal_writer.h"
 #include "quarantine.h"
-#include "runtime/broken_thread.h"
-#include "runtime/request.h"
-#include "runtime/request_types.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/apply.h"
 #include "thread/crash_state.h"
 #include "thread/memory.h"
@@ -160,13 +156,13 @@ static void trial_marked(struct store_batch *batch)
         return;
     if (st.code != OK) {
         st.code = UNAVAILABLE; /* also if another orchestrator has it by now */
-        thread_break(thread, &st);
+        thread->crashes.judged(thread, &st);
         return;
     }
     thread->crashes.trial_ns = clock_now_ns();
     thread->crashes.timer.expired = trial_checked;
     trial_check_later(thread);
-    thread_read(thread);
+    thread->crashes.judged(thread, &(struct status){0});
 }
 
 static void trial_begin(struct thread *thread)
@@ -231,7 +227,8 @@ void quarantine_begin(struct thread *thread)
         "has died for %lld ms",
         thread->id, thread->crashes.record->count, (long long)quiet_ms(thread));
     wait_for_quiet(thread);
-    crashes_refuse(thread);
+    struct status why = crashes_quarantine_status(thread);
+    thread->crashes.judged(thread, &why);
 }
 
 void crashes_leave(struct thread *thread)
@@ -286,12 +283,7 @@ void crashes_committed(struct thread *thread)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-static bool asks_for_row(const struct request *request)
-{
-    return request->type && request->place && request->type->traits & REQUEST_SHOWS_RUN;
-}
-
-void crashes_refuse(struct thread *thread)
+struct status crashes_quarantine_status(const struct thread *thread)
 {
     struct status why = {0};
     fail(
@@ -300,13 +292,5 @@ void crashes_refuse(struct thread *thread)
         "when no orchestrator has died for %lld ms and those before it are done; ask again",
         thread->id, thread->crashes.record->count, (long long)quiet_ms(thread));
     why.retry_after_ms = QUARANTINE_RETRY_MS;
-    while (thread->first_request) {
-        struct request *request = thread->first_request;
-        thread->first_request = request->next;
-        if (asks_for_row(request))
-            request_serve(request, thread);
-        else
-            request_fail(request, &why, NULL);
-    }
-    thread->last_request = NULL;
+    return why;
 }

@@ -5,9 +5,9 @@
  *      DeleteThread                                   is served */
 #include "retention.h"
 #include "runtime/request.h"
-#include "runtime/request_types.h"
 #include "thread/memory.h"
 #include "thread/request.h"
+#include "thread/request_type.h"
 #include "thread/retention_limits.h"
 #include "thread/runner_metrics.h"
 #include "thread/shard.h"

@@ -9,12 +9,12 @@
  * A second sweep has the pauses whose time is over and nothing else. Their rows are sorted by their times, so it reads
  * only the rows whose time has come, and rests for INTERRUPT_TIMEOUTS_EVERY_MS at most. */
 #include "cluster/membership.h"
-#include "engine/interrupt_timeout.h"
 #include "engine/node_cache.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "retention.h"
+#include "runtime/interrupt_timeout.h"
 #include "runtime/request.h"
 #include "thread/apply.h"
 #include "thread/memory.h"

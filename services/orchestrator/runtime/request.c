@@ -9,6 +9,7 @@
 #include "runner.h"
 #include "thread/memory.h"
 #include "thread/request.h"
+#include "thread/request_type.h"
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
@@ -31,6 +32,25 @@ void request_answer_on_commit(struct request *request, struct thread *thread, vo
 
 /* ---- in the shard ------------------------------------------------------------------------------------------------ */
 
+static bool asks_for_row(const struct request *request)
+{
+    return request->type && request->place && request->type->traits & REQUEST_SHOWS_RUN;
+}
+
+void request_refuse_in_quarantine(struct thread *thread)
+{
+    struct status why = crashes_quarantine_status(thread);
+    while (thread->first_request) {
+        struct request *request = thread->first_request;
+        thread->first_request = request->next;
+        if (asks_for_row(request))
+            request_serve(request, thread);
+        else
+            request_fail(request, &why, NULL);
+    }
+    thread->last_request = NULL;
+}
+
 void request_queue(struct request *request, struct thread *thread)
 {
     request->next = NULL;
@@ -40,7 +60,7 @@ void request_queue(struct request *request, struct thread *thread)
         thread->first_request = request;
     thread->last_request = request;
     if (crashes_is_in_quarantine(thread))
-        crashes_refuse(thread);
+        request_refuse_in_quarantine(thread);
     loop_defer(thread->shard->loop, &thread->go);
 }
 

@@ -19,6 +19,7 @@ struct thread;
 
 /* request.c: there and back. */
 void request_queue(struct request *request, struct thread *thread); /* it waits for its turn */
+void request_refuse_in_quarantine(struct thread *thread); /* those that wait; GetRun is answered with the run's row */
 /* In its thread's turn; `place` is the maintenance request's own. */
 void request_do_maintenance(struct runner *runner, struct request *request, const char *thread_id);
 void request_retry(struct request *request, const struct status *why); /* as if it had just come; too often: why */
@@ -27,10 +28,7 @@ void request_answer_on_commit(struct request *request, struct thread *thread,
 
 /* request_serve.c: its turn; and the common parts of requests about a run. */
 void request_serve(struct request *request, struct thread *thread);
-struct run *request_find_run(struct request *request, struct thread *thread,
-                             const char *run_id);                      /* NULL: not in memory */
-void request_read_run(struct request *request, struct shard *shard);   /* its row; then it is served */
-void request_complete(struct request *request, const struct run *run); /* its answer: the run as it is */
+void request_read_run(struct request *request, struct shard *shard); /* its row; then it is served */
 void request_wait(struct request *request, struct run *run, bool wait);
 struct run *request_end_wait(struct request *request); /* request.c: for that run; NULL: it did not wait */
 

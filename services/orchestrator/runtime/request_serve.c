@@ -5,11 +5,11 @@
 #include "journal/journal_writer.h"
 #include "log/keys.h"
 #include "request.h"
-#include "request_types.h"
 #include "retention/retention.h"
 #include "thread/access_control.h"
 #include "thread/memory.h"
 #include "thread/request.h"
+#include "thread/request_type.h"
 #include "thread/run.h"
 #include "thread/run_message.h"
 #include "thread/shard.h"
@@ -26,22 +26,6 @@
     ((size_t)STORE_VALUE_MAX - ((size_t)1 << 20)) /* the rest is for the other fields of its record */
 
 /* ---- the run as an answer ---------------------------------------------------------------------------------------- */
-
-static void answer_with(struct request *request, Renga__V1__Run *run)
-{
-    const struct request_type *type = request->type;
-    char *response = xnonnull(arena_alloc(request->arena, type->response->sizeof_message));
-    protobuf_c_message_init(type->response, response);
-    *(Renga__V1__Run **)(response + type->response_run) = run;
-    if (request->repeated && type->response_repeated)
-        *(protobuf_c_boolean *)(response + type->response_repeated) = true;
-    request->response = (ProtobufCMessage *)response;
-}
-
-void request_complete(struct request *request, const struct run *run)
-{
-    answer_with(request, answer_run(request->arena, run, ANSWER_WHOLE));
-}
 
 void request_wait(struct request *request, struct run *run, bool wait)
 {
@@ -100,28 +84,17 @@ void request_read_run(struct request *request, struct shard *shard)
     store_scan(shard->runner->options.store, &row->scan);
 }
 
-struct run *request_find_run(struct request *request, struct thread *thread, const char *run_id)
-{
-    assert(run_id);
-    if (thread->run && strcmp(thread->run->id, run_id) == 0)
-        return thread->run;
-    for (struct run *run = thread->queue; run; run = run->next)
-        if (strcmp(run->id, run_id) == 0)
-            return run;
-    return NULL;
-}
-
 /* ---- requests about runs ----------------------------------------------------------------------------------------- */
 
 void request_get_run(struct request *request, struct thread *thread)
 {
-    struct run *run = request_find_run(request, thread, request->run_id);
+    struct run *run = thread_find_run(thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
     if (run) {
         request_complete(request, run);
         log_await(thread, request);
     } else if (row) {
-        answer_with(request, row->run);
+        request_complete_with(request, row->run);
         request_answer(request);
     } else {
         request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
@@ -131,7 +104,7 @@ void request_get_run(struct request *request, struct thread *thread)
 void request_cancel_run(struct request *request, struct thread *thread)
 {
     const Renga__V1__CancelRunRequest *message = (const void *)request->message;
-    struct run *run = request_find_run(request, thread, request->run_id);
+    struct run *run = thread_find_run(thread, request->run_id);
     if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
         request_get_run(request, thread);
         return;

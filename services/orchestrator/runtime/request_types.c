@@ -4,7 +4,7 @@
 #include "resume_run.h"
 #include "upgrade/agent_versions.h"
 #include "upgrade/migrate_run.h"
-#include "watch/subscribers.h"
+#include "watch_run.h"
 
 #include <stddef.h>
 
@@ -28,7 +28,7 @@ static const struct request_type types[] = {
      FIELD(ResumeRunRequest, request_id), FIELD(ResumeRunRequest, wait), FIELD(ResumeRunRequest, cancel_on_disconnect),
      RUN_ANSWER(resume_run_response, ResumeRunResponse),
      .response_repeated = offsetof(Renga__V1__ResumeRunResponse, repeated_request)},
-    {MESSAGE(watch_run_request), .serve = subscribers_add, FIELD(WatchRunRequest, run_id)},
+    {MESSAGE(watch_run_request), .serve = request_watch_run, FIELD(WatchRunRequest, run_id)},
     {MESSAGE(migrate_run_request), .serve = history_migrate, FIELD(MigrateRunRequest, run_id)},
     {MESSAGE(get_state_request), .serve = request_get_state, .traits = REQUEST_IDEMPOTENT | REQUEST_NEEDS_THREAD,
      FIELD(GetStateRequest, thread_id)},
@@ -53,16 +53,6 @@ const struct request_type *request_type_of(const ProtobufCMessage *message)
         if (types[i].message == message->descriptor)
             return &types[i];
     return NULL;
-}
-
-const char *request_text(const ProtobufCMessage *message, size_t offset)
-{
-    return offset ? *(char *const *)((const char *)message + offset) : "";
-}
-
-bool request_flag(const ProtobufCMessage *message, size_t offset)
-{
-    return offset && *(const protobuf_c_boolean *)((const char *)message + offset);
 }
 
 bool request_is_repeatable(const ProtobufCMessage *message)

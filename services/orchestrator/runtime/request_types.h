@@ -1,52 +1,12 @@
 /* Private to the orchestrator: the table of its requests. A new RPC is a row in request_types.c and the function that
- * serves it; no other file asks a message for its type.
- *
- * A field of a row is the offset of that field in the message, or 0 if the message has no such field (0 is `base`).
- * The rows are constants, so every thread may read them. */
+ * serves it; no other file asks a message for its type. */
 #ifndef RENGA_ORCHESTRATOR_REQUEST_TYPES_H
 #define RENGA_ORCHESTRATOR_REQUEST_TYPES_H
 
-#include "renga/v1/log.pb-c.h"
-
-#include <protobuf-c/protobuf-c.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-struct request;
-struct thread;
-
-enum request_trait {
-    REQUEST_NEEDS_THREAD = 1,   /* NOT_FOUND if its thread does not exist */
-    REQUEST_MAKES_THREAD = 2,   /* an empty name of its thread is drawn; an expired thread of that name is replaced */
-    REQUEST_DELETES_THREAD = 4, /* also a thread that has expired */
-    REQUEST_SHOWS_RUN = 8,      /* answered from the run's row, also in quarantine */
-    REQUEST_IDEMPOTENT = 16,    /* may be done twice */
-    REQUEST_RECOGNIZED = 32,    /* may be sent twice if it has a request id: the answer is that of the first */
-};
-
-struct request_type {
-    const ProtobufCMessageDescriptor *message;
-    unsigned traits;
-    /* Exactly one of these. `serve` runs in the turn of its thread; `list` needs no thread, and runs at once. */
-    void (*serve)(struct request *request, struct thread *thread);
-    void (*list)(struct request *request);
-    /* Answers a request that was sent again; `row` is in the request's arena. NULL: it has no request id. */
-    void (*repeat)(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
-
-    size_t thread_id, run_id, request_id, agent; /* char *; `run_id` is the subject unless it is empty */
-    size_t wait, cancel_on_disconnect;           /* protobuf_c_boolean */
-
-    /* Of a request that is answered with a run. */
-    const ProtobufCMessageDescriptor *response;
-    size_t response_run, response_repeated;
-};
+#include "thread/request_type.h"
 
 /* NULL: the orchestrator has no such request. */
 const struct request_type *request_type_of(const ProtobufCMessage *message);
-
-/* The value of a field of a row; "" and false if the message has no such field. */
-const char *request_text(const ProtobufCMessage *message, size_t offset);
-bool request_flag(const ProtobufCMessage *message, size_t offset);
 
 /* True if the message may be sent twice with the effect of one. */
 bool request_is_repeatable(const ProtobufCMessage *message);

@@ -12,9 +12,9 @@
 #include "thread/interrupt.h"
 #include "thread/memory.h"
 #include "thread/request.h"
+#include "thread/request_type.h"
 #include "thread/run.h"
 #include "thread/thread.h"
-#include "thread_lifecycle.h"
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -317,7 +317,7 @@ void request_resume_run(struct request *request, struct thread *thread)
         request_refuse(request, NULL, NOT_FOUND, "there is no thread '%s'", thread->id);
         return;
     }
-    struct run *run = *message->run_id ? request_find_run(request, thread, message->run_id) : thread->run;
+    struct run *run = *message->run_id ? thread_find_run(thread, message->run_id) : thread->run;
     if (!resume_is_allowed(request, thread, run, message))
         return;
     struct resume_work *work = xnonnull(calloc(1, sizeof *work));

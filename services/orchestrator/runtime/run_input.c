@@ -2,6 +2,7 @@
  * has exclusive use of the thread. A run that goes to work at once takes them over; else it reads its input again
  * later.
  */
+#include "engine/run.h"
 #include "graph/agents.h"
 #include "request.h"
 #include "state/state.h"
@@ -10,7 +11,6 @@
 #include "thread/request.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
-#include "thread_lifecycle.h"
 
 #include "base/status.h"
 #include "loop/jobs.h"

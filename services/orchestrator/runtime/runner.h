@@ -20,6 +20,7 @@ struct request;
 struct runner;
 struct runner_options;
 struct status;
+struct watcher;
 
 struct runner *runner_create(const struct runner_options *options, struct status *st);
 /* Takes up the runs that were left behind, and begins to sweep. After it, from inside the first loop. */
@@ -38,5 +39,7 @@ struct membership *runner_membership(const struct runner *runner);
 void runner_run(struct runner *runner, struct request *request);
 /* The caller has gone: a request that waits for a run to stop is answered with CANCELLED soon. */
 void runner_abandon(struct request *request);
+/* Begins to watch; watch/watch.h has the rest. From inside the watcher's loop. */
+void runner_watch(struct runner *runner, struct watcher *watcher);
 
 #endif

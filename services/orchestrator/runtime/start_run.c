@@ -8,16 +8,15 @@
 #include "log/keys.h"
 #include "log/rows.h"
 #include "request.h"
-#include "request_types.h"
 #include "resume_run.h"
 #include "thread/apply.h"
 #include "thread/memory.h"
 #include "thread/pause_points.h"
 #include "thread/request.h"
+#include "thread/request_type.h"
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
-#include "thread_lifecycle.h"
 #include "upgrade/agent_versions.h"
 
 #include "base/arena.h"
@@ -300,7 +299,7 @@ void request_start_run(struct request *request, struct thread *thread)
 void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row)
 {
     request->run_id = row->run_id;
-    struct run *run = request_find_run(request, thread, row->run_id);
+    struct run *run = thread_find_run(thread, row->run_id);
     if (run)
         request_wait(request, run, request_flag(request->message, request->type->wait));
     else

@@ -77,12 +77,22 @@ static void thread_is_new(struct thread *thread)
     loop_defer(thread->shard->loop, &thread->go);
 }
 
-void thread_read(struct thread *thread)
+static void thread_read(struct thread *thread)
 {
     struct loader *loader = thread->loader = xnonnull(calloc(1, sizeof *loader));
     *loader = (struct loader){.thread = thread, .loaded = thread_lifecycle_loaded, .owner = thread};
     thread->holds++;
     loader_start(loader);
+}
+
+static void thread_judged(struct thread *thread, const struct status *st)
+{
+    if (crashes_is_in_quarantine(thread))
+        request_refuse_in_quarantine(thread);
+    else if (st->code == OK)
+        thread_read(thread);
+    else
+        thread_break(thread, st);
 }
 
 static void owner_is_known(struct owner_query *query)
@@ -98,7 +108,7 @@ static void owner_is_known(struct owner_query *query)
     else if (!thread->own.known.there)
         thread_is_new(thread);
     else if (!thread_stays_handed_off(thread))
-        crashes_ask(thread);
+        crashes_ask(thread, thread_judged);
     free(query);
 }
 
@@ -127,7 +137,7 @@ struct thread *thread_get(struct shard *shard, const char *tenant, const char *i
     } else if (shard->runner->membership) {
         find_owner(thread);
     } else {
-        crashes_ask(thread);
+        crashes_ask(thread, thread_judged);
     }
     return thread;
 }
@@ -175,12 +185,4 @@ void thread_go(struct work *work)
         thread->holds--;
     }
     thread_settle(thread);
-}
-
-void thread_unhold(struct thread *thread)
-{
-    thread->held = false;
-    if (thread->phase == THREAD_READY)
-        run_next(thread);
-    loop_defer(thread->shard->loop, &thread->go);
 }

@@ -11,9 +11,7 @@ struct work;
 
 /* `drawn`: its name has just been drawn out of 2^64, so it is not read, and there is no wait. */
 struct thread *thread_get(struct shard *shard, const char *tenant, const char *id, bool drawn);
-void thread_read(struct thread *thread);   /* its log, when it is known that it may be read here */
-void thread_go(struct work *work);         /* its turn in its loop: `go` */
-void thread_serve(struct thread *thread);  /* requests that wait, if it can */
-void thread_unhold(struct thread *thread); /* the request that had it for itself is done */
+void thread_go(struct work *work);        /* its turn in its loop: `go` */
+void thread_serve(struct thread *thread); /* requests that wait, if it can */
 
 #endif

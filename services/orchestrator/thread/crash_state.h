@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct status;
 struct thread;
 
 #define CRASH_OWNERS_MAX 10
@@ -26,7 +27,8 @@ enum trial_phase { TRIAL_NONE, TRIAL_WAITING, TRIAL_IN_LINE, TRIAL_AT_WORK };
 struct crashes {                 /* of a thread */
     struct crash_record *record; /* as it is in the store; NULL: no record */
     enum trial_phase trial;
-    bool parks;            /* its run is to fail when it has been read */
+    void (*judged)(struct thread *thread, const struct status *st); /* of crashes_ask (quarantine/crashes.h) */
+    bool parks;                                                     /* its run is to fail when it has been read */
     uint64_t cleared_at;   /* number of the record with which the row goes; 0: the row stays */
     int64_t trial_ns;      /* when the trial began */
     int64_t trial_life_ms; /* the longest life of its owners before */

@@ -1,5 +1,8 @@
 /* Requests on their way back to the loop they came from. */
 #include "request.h"
+#include "memory.h"
+#include "request_type.h"
+#include "run_message.h"
 #include "shard.h"
 #include "thread.h"
 
@@ -57,4 +60,20 @@ bool request_refuse(struct request *request, const char *reason, enum status_cod
     va_end(arguments);
     request_fail(request, &st, reason);
     return false;
+}
+
+void request_complete_with(struct request *request, Renga__V1__Run *run)
+{
+    const struct request_type *type = request->type;
+    char *response = xnonnull(arena_alloc(request->arena, type->response->sizeof_message));
+    protobuf_c_message_init(type->response, response);
+    *(Renga__V1__Run **)(response + type->response_run) = run;
+    if (request->repeated && type->response_repeated)
+        *(protobuf_c_boolean *)(response + type->response_repeated) = true;
+    request->response = (ProtobufCMessage *)response;
+}
+
+void request_complete(struct request *request, const struct run *run)
+{
+    request_complete_with(request, answer_run(request->arena, run, ANSWER_WHOLE));
 }

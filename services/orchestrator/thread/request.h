@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "loop/loop.h"
 
+#include "renga/v1/orchestrator.pb-c.h"
+
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +54,7 @@ struct request {
 
     /* The runner's. */
     struct runner *runner;
-    const struct request_type *type; /* runtime/request_types.h; NULL: maintenance */
+    const struct request_type *type; /* NULL: maintenance */
     void (*maintenance)(struct request *request,
                         struct thread *thread);     /* its own work, instead of a request; or NULL */
     void (*before_answer)(struct request *request); /* once its records are on disk; or NULL */
@@ -72,6 +74,9 @@ void request_answer(struct request *request);
 void request_fail(struct request *request, const struct status *st, const char *reason);
 bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Its answer, not sent yet: a message with this run, or with the run as it is. */
+void request_complete_with(struct request *request, Renga__V1__Run *run);
+void request_complete(struct request *request, const struct run *run);
 /* A job of this caller's, which ends in the loop of the thread. */
 struct job request_job(const struct request *request, const struct thread *thread, void (*run)(struct job *job),
                        void (*ended)(struct job *job));

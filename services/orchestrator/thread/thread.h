@@ -93,7 +93,8 @@ void thread_set_retention(struct thread *thread, const Renga__V1__Retention *ret
 void thread_take_agent(struct thread *thread, struct agent *agent);
 struct agent *thread_agent_for(struct thread *thread, const char *version); /* held; NULL if it is not in memory */
 void thread_unqueue(struct thread *thread, struct run *run);
-bool thread_busy(const struct thread *thread); /* a run is at work, or waits its turn */
+struct run *thread_find_run(const struct thread *thread, const char *run_id); /* NULL: not in memory */
+bool thread_busy(const struct thread *thread);                                /* a run is at work, or waits its turn */
 /* Takes over the graph of `from` with its activations, and frees it. That thread has no graphs within: its
  * activations begin anew. */
 void thread_adopt(struct thread *thread, struct thread *from);

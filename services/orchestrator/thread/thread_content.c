@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct thread *thread_new(struct shard *shard, const char *tenant, const char *id)
@@ -98,6 +99,17 @@ void thread_unqueue(struct thread *thread, struct run *run)
         return;
     *link = run->next;
     run_free(run);
+}
+
+struct run *thread_find_run(const struct thread *thread, const char *run_id)
+{
+    assert(run_id);
+    if (thread->run && strcmp(thread->run->id, run_id) == 0)
+        return thread->run;
+    for (struct run *run = thread->queue; run; run = run->next)
+        if (strcmp(run->id, run_id) == 0)
+            return run;
+    return NULL;
 }
 
 bool thread_busy(const struct thread *thread)

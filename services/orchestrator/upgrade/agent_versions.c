@@ -1,13 +1,13 @@
 /* Versions of agents that are not in memory: their documents are in the store from the first run on that is pinned to
  * them. DescribeAgent counts the runs of each version that have not ended. */
 #include "agent_versions.h"
+#include "engine/run.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "runtime/request.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/run.h"

@@ -123,7 +123,7 @@ static void migrate_run_migrate(struct request *request, struct run *run, struct
 
 static struct run *find_run(struct request *request, struct thread *thread)
 {
-    struct run *run = request_find_run(request, thread, request->run_id);
+    struct run *run = thread_find_run(thread, request->run_id);
     if (run && run->state == QUEUED)
         return run;
     if (run && run_is_open(run)) {

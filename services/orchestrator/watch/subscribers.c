@@ -6,14 +6,12 @@
 #include "journal/events.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "runtime/request.h"
 #include "thread/apply.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/run.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
-#include "upgrade/agent_versions.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -297,20 +295,13 @@ bool subscribers_await_end(const struct run *run)
     return false;
 }
 
-void subscribers_add(struct request *request, struct thread *thread)
+void subscribers_add(struct request *request, struct thread *thread, struct agent *agent)
 {
     struct subscription *subscription = request->owner;
     struct status st = {0};
     const Renga__V1__WatchRunRequest *message = (const void *)request->message;
-    struct run *run = request_find_run(request, thread, request->run_id);
+    struct run *run = thread_find_run(thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
-    struct agent *agent;
-    if (!run && !row) {
-        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
-        return;
-    }
-    if (!request_find_agent_if_any(request, thread, run ? run->begun->graph_version : row->run->graph_version, &agent))
-        return;
     if (!set_cursor(subscription, message->after_event_id,
                     run ? present(thread, run, run->last_event) : row->run->last_event_id,
                     run ? last_event_sent(thread, run) : row->run->last_event_id,

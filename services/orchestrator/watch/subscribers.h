@@ -68,7 +68,11 @@ struct subscription {
 };
 /* The reader of the events of a run in memory. */
 struct event_reader event_reader_of(struct run *run, struct arena *arena);
-void subscribers_add(struct request *request, struct thread *thread);
+/* For WatchRun: its run is in memory, or `place` is the row of its run. `agent` of its version is held, and taken over;
+ * NULL: its version is missing. */
+void subscribers_add(struct request *request, struct thread *thread, struct agent *agent);
+/* Of a watcher that is about to send the request in it: the subscription belongs to the request from then on. */
+struct request *subscription_open(struct watcher *watcher);
 /* Whether a call waits for the run's end by watching it. From inside its shard. */
 bool subscribers_await_end(const struct run *run);
 void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *event);

@@ -1,7 +1,6 @@
 /* A watcher and its subscription: packets of events go from the shard of the thread to the watcher's loop, one at a
  * time, and an acknowledgement comes back when the last event of it was taken. */
 #include "graph/agents.h"
-#include "runtime/runner.h"
 #include "subscribers.h"
 #include "thread/memory.h"
 #include "thread/request.h"
@@ -176,7 +175,7 @@ static void subscription_refused(struct request *request)
     }
 }
 
-void runner_watch(struct runner *runner, struct watcher *watcher)
+struct request *subscription_open(struct watcher *watcher)
 {
     struct subscription *subscription = xnonnull(calloc(1, sizeof *subscription));
     arena_init(&subscription->arena, subscription->storage, sizeof subscription->storage, EVENT_MEMORY_MAX);
@@ -199,7 +198,7 @@ void runner_watch(struct runner *runner, struct watcher *watcher)
                                              .answered = subscription_refused,
                                              .owner = subscription};
     watcher->subscription = subscription;
-    runner_run(runner, &subscription->request);
+    return &subscription->request;
 }
 
 void runner_watch_pause(struct watcher *watcher)

@@ -1,5 +1,5 @@
 /* A watcher of a run gets its events in its own loop, in their order, and a NULL at the end. Embedded in its owner,
- * alive until runner_unwatch. The functions here run in the loop of the watcher. */
+ * alive from runner_watch (runtime/runner.h) to runner_unwatch. The functions here run in the loop of the watcher. */
 #ifndef RENGA_ORCHESTRATOR_WATCH_H
 #define RENGA_ORCHESTRATOR_WATCH_H
 
@@ -12,7 +12,6 @@
 #include <stdbool.h>
 
 struct loop;
-struct runner;
 struct subscription;
 
 /* A watcher of a run. `came` runs in its loop for each event, in their order, and with NULL at the end (`status`).
@@ -33,7 +32,6 @@ struct watcher {
     /* The runner's. */
     struct subscription *subscription;
 };
-void runner_watch(struct runner *runner, struct watcher *watcher);
 void runner_watch_pause(struct watcher *watcher);
 void runner_watch_resume(struct watcher *watcher);
 /* `came` does not run any more; also from within it, and also after the NULL at the end: until then there is a

@@ -3,10 +3,10 @@
  * sends a maintenance request to the thread, which checks again. The run may have gone on, ended, or paused again
  * since. */
 #include "interrupt_timeout.h"
+#include "engine/run.h"
 #include "journal/journal_writer.h"
 #include "journal/run_rows.h"
-#include "run.h"
-#include "runtime/resume_run.h"
+#include "resume_run.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/run.h"
