@@ -2,11 +2,11 @@
  * may have to be read from the store. */
 #include "graph/agents.h"
 #include "journal/checkpoint.h"
+#include "lifecycle/thread_lifecycle.h"
 #include "lists.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/apply.h"
 #include "thread/memory.h"
 #include "thread/request.h"

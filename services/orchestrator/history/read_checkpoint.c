@@ -2,11 +2,11 @@
  * then, and from the ones before it, which tell its parent. */
 #include "graph/agents.h"
 #include "journal/checkpoint.h"
+#include "lifecycle/request.h"
+#include "lifecycle/thread_lifecycle.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "runtime/request.h"
-#include "runtime/thread_lifecycle.h"
 #include "thread/apply.h"
 #include "thread/memory.h"
 #include "thread/request.h"

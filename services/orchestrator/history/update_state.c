@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "journal/checkpoint.h"
 #include "journal/journal_writer.h"
-#include "runtime/request.h"
+#include "lifecycle/request.h"
 #include "state/state.h"
 #include "thread/apply.h"
 #include "thread/frame.h"

@@ -4,11 +4,11 @@
 #include "engine/run.h"
 #include "journal/journal_writer.h"
 #include "journal/run_rows.h"
+#include "lifecycle/broken_thread.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "retention.h"
-#include "runtime/broken_thread.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/request_type.h"
@@ -253,11 +253,6 @@ void erase_thread(struct request *request, struct thread *thread)
     thread->holds++;
     erasure->cascade.ended = cascade_delete_ended;
     cascade_delete_start(&erasure->cascade, thread);
-}
-
-bool erase_is_asked_by(const struct request *request)
-{
-    return request->type ? request->type->traits & REQUEST_DELETES_THREAD : request->maintenance == erase_marked;
 }
 
 void erase_marked(struct request *request, struct thread *thread)

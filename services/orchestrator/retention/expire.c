@@ -3,8 +3,8 @@
  *      a request that reads or continues the thread   NOT_FOUND
  *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
  *      DeleteThread                                   is served */
+#include "lifecycle/request.h"
 #include "retention.h"
-#include "runtime/request.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/request_type.h"

@@ -25,8 +25,6 @@ void erase_thread(struct request *request, struct thread *thread);
 /* A maintenance request: goes on with a thread that was being erased when the process ended; `place` has the time of
  * its mark. */
 void erase_marked(struct request *request, struct thread *thread);
-/* Whether it is DeleteThread, or erase_marked. */
-bool erase_is_asked_by(const struct request *request);
 void history_delete(struct request *request, struct thread *thread); /* DeleteThread */
 
 /* prune.c, a maintenance request: takes away the history of the request's thread that it need not keep. Answered when
@@ -36,9 +34,10 @@ void prune_thread(struct request *request, struct thread *thread);
 /* sweep.c: goes through all threads periodically, a single maintenance request at a time. From inside the first loop.
  */
 struct sweep *sweep_start_threads(struct runner *runner);
-struct sweep *
-sweep_start_interrupt_timeouts(struct runner *runner); /* of the pauses whose time is over alone, twice a second */
-bool sweep_is_busy(const struct sweep *sweep);         /* begins no maintenance request while the runner drains */
+/* Of the pauses whose time is over alone, twice a second; `pause_ended` is their maintenance request. */
+struct sweep *sweep_start_interrupt_timeouts(struct runner *runner,
+                                             void (*pause_ended)(struct request *request, struct thread *thread));
+bool sweep_is_busy(const struct sweep *sweep); /* begins no maintenance request while the runner drains */
 void sweep_stop(struct sweep **sweep);
 
 #endif

@@ -10,12 +10,11 @@
  * only the rows whose time has come, and rests for INTERRUPT_TIMEOUTS_EVERY_MS at most. */
 #include "cluster/membership.h"
 #include "engine/node_cache.h"
+#include "lifecycle/request.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "retention.h"
-#include "runtime/interrupt_timeout.h"
-#include "runtime/request.h"
 #include "thread/apply.h"
 #include "thread/memory.h"
 #include "thread/request.h"
@@ -45,6 +44,7 @@ struct sweep {
     struct timer timer;
     struct runner *runner;
     struct loop *loop;
+    void (*pause_ended)(struct request *request, struct thread *thread); /* of the sweep of interrupt timeouts */
     const struct area *areas;
     size_t area_count;
     int64_t every_ms;   /* 0: a single sweep at the start */
@@ -107,6 +107,7 @@ static bool send_maintenance(struct sweep *sweep, void (*maintenance)(struct req
                                           .answered = maintenance_done,
                                           .owner = sweep,
                                           .maintenance = maintenance,
+                                          .erases = maintenance == erase_marked,
                                           .place = &sweep->marked_ms};
     sweep->out++;
     request_do_maintenance(sweep->runner, &sweep->maintenance, sweep->thread);
@@ -210,7 +211,7 @@ static bool sweep_visit_request_id(struct sweep *sweep, const struct store_row *
 static bool sweep_visit_interrupt_timeout(struct sweep *sweep, const struct store_row *row)
 {
     sweep->done_with = row->key;
-    return send_maintenance(sweep, interrupt_timeout_expire);
+    return send_maintenance(sweep, sweep->pause_ended);
 }
 
 static bool sweep_visit_result(struct sweep *sweep, const struct store_row *row)
@@ -364,11 +365,14 @@ struct sweep *sweep_start_threads(struct runner *runner)
                        runner->options.sweep_every_ms);
 }
 
-struct sweep *sweep_start_interrupt_timeouts(struct runner *runner)
+struct sweep *sweep_start_interrupt_timeouts(struct runner *runner,
+                                             void (*pause_ended)(struct request *request, struct thread *thread))
 {
     int64_t every_ms = runner->options.sweep_every_ms;
-    return sweep_start(runner, areas_of_interrupt_timeouts, 1,
-                       every_ms < INTERRUPT_TIMEOUTS_EVERY_MS ? every_ms : INTERRUPT_TIMEOUTS_EVERY_MS);
+    struct sweep *sweep = sweep_start(runner, areas_of_interrupt_timeouts, 1,
+                                      every_ms < INTERRUPT_TIMEOUTS_EVERY_MS ? every_ms : INTERRUPT_TIMEOUTS_EVERY_MS);
+    sweep->pause_ended = pause_ended;
+    return sweep;
 }
 
 bool sweep_is_busy(const struct sweep *sweep)

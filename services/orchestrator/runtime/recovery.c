@@ -3,9 +3,9 @@
  * orchestrators take the same thread, the store permits a single take-over. */
 #include "recovery.h"
 #include "cluster/membership.h"
+#include "lifecycle/request.h"
 #include "log/ids.h"
 #include "log/keys.h"
-#include "request.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/shard.h"

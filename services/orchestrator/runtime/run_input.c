@@ -4,7 +4,7 @@
  */
 #include "engine/run.h"
 #include "graph/agents.h"
-#include "request.h"
+#include "start_run.h"
 #include "state/state.h"
 #include "thread/apply.h"
 #include "thread/memory.h"

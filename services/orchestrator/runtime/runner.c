@@ -1,12 +1,14 @@
 #include "runner.h"
-#include "broken_thread.h"
 #include "cluster/membership.h"
 #include "cluster/ownership.h"
 #include "engine/run.h"
 #include "engine/step.h"
 #include "fanout/fanout.h"
-#include "handoff.h"
+#include "interrupt_timeout.h"
 #include "journal/journal_writer.h"
+#include "lifecycle/broken_thread.h"
+#include "lifecycle/handoff.h"
+#include "lifecycle/thread_lifecycle.h"
 #include "log/ids.h"
 #include "monitor/run_trace.h"
 #include "quarantine/crashes.h"
@@ -20,7 +22,6 @@
 #include "thread/shard.h"
 #include "thread/thread.h"
 #include "thread/thread_hooks.h"
-#include "thread_lifecycle.h"
 #include "watch/subscribers.h"
 
 #include "base/clock.h"
@@ -74,6 +75,7 @@ static const struct thread_hooks hooks = {
     .committed = runner_committed,
     .broken = thread_break,
     .lost = thread_lose,
+    .expired = expire_serves,
 };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -198,7 +200,7 @@ void runner_recover(struct runner *runner)
         session_begin(runner);
     recovery_start(runner);
     runner->sweep = sweep_start_threads(runner);
-    runner->interrupt_timeouts = sweep_start_interrupt_timeouts(runner);
+    runner->interrupt_timeouts = sweep_start_interrupt_timeouts(runner, interrupt_timeout_expire);
 }
 
 struct membership *runner_membership(const struct runner *runner)

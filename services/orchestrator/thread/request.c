@@ -77,3 +77,8 @@ void request_complete(struct request *request, const struct run *run)
 {
     request_complete_with(request, answer_run(request->arena, run, ANSWER_WHOLE));
 }
+
+bool request_erases_thread(const struct request *request)
+{
+    return request->type ? request->type->traits & REQUEST_DELETES_THREAD : request->erases;
+}

@@ -57,6 +57,7 @@ struct request {
     const struct request_type *type; /* NULL: maintenance */
     void (*maintenance)(struct request *request,
                         struct thread *thread);     /* its own work, instead of a request; or NULL */
+    bool erases;                                    /* this maintenance erases its thread, as DeleteThread does */
     void (*before_answer)(struct request *request); /* once its records are on disk; or NULL */
     struct work coming, going, leaving;
     struct shard *shard;
@@ -74,6 +75,7 @@ void request_answer(struct request *request);
 void request_fail(struct request *request, const struct status *st, const char *reason);
 bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+bool request_erases_thread(const struct request *request);
 /* Its answer, not sent yet: a message with this run, or with the run as it is. */
 void request_complete_with(struct request *request, Renga__V1__Run *run);
 void request_complete(struct request *request, const struct run *run);

@@ -5,9 +5,11 @@
 
 #include "renga/v1/log.pb-c.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct frame;
+struct request;
 struct run;
 struct status;
 struct thread;
@@ -24,6 +26,9 @@ struct thread_hooks {
 
     void (*broken)(struct thread *thread, const struct status *why); /* its rows cannot be read or written */
     void (*lost)(struct thread *thread);                             /* another orchestrator has it */
+
+    /* Before a request is served. True: the thread has expired, and the request is ended, or is served later. */
+    bool (*expired)(struct request *request, struct thread *thread);
 };
 
 #endif

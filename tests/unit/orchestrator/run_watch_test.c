@@ -1,7 +1,7 @@
 /* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
 #include "journal/events.h"
-#include "runtime/broken_thread.h"
-#include "runtime/thread_lifecycle.h"
+#include "lifecycle/broken_thread.h"
+#include "lifecycle/thread_lifecycle.h"
 #include "unit.h"
 #include "watch/subscribers.h"
 

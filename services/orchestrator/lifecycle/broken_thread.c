@@ -4,7 +4,6 @@
 #include "engine/step.h"
 #include "journal/journal_writer.h"
 #include "quarantine/crashes.h"
-#include "retention/retention.h"
 #include "thread/request.h"
 #include "thread/run.h"
 #include "thread/shard.h"
@@ -58,7 +57,7 @@ void thread_unload(struct thread *thread, const struct status *why)
 static struct request *find_deletion(const struct thread *thread)
 {
     struct request *request = thread->first_request;
-    while (request && !erase_is_asked_by(request))
+    while (request && !request_erases_thread(request))
         request = request->next;
     return request;
 }

@@ -1,12 +1,9 @@
 /* Requests on their way: to the shard of their thread, through the thread's queue, and back to the loop they came
  * from. */
 #include "request.h"
-#include "engine/run.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
 #include "quarantine/crashes.h"
-#include "request_types.h"
-#include "runner.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/request_type.h"
@@ -15,7 +12,6 @@
 #include "thread/thread.h"
 #include "thread_lifecycle.h"
 
-#include "base/random.h"
 #include "base/status.h"
 #include "loop/loop.h"
 
@@ -86,29 +82,6 @@ static void request_came(struct work *work)
 
 /* ---- there ------------------------------------------------------------------------------------------------------- */
 
-static void name_thread(struct request *request, const char *request_id)
-{
-    char id[ID_MAX];
-    request->drawn = !*request_id;
-    uint64_t number = request->drawn ? random_u64() : id_hash_text(id_hash_text(ID_HASH, request->tenant), request_id);
-    id_make_hashed(id, "t_", number);
-    request->thread_id = xnonnull(arena_strdup(request->arena, id));
-}
-
-/* False: the request has no subject, and is a list. */
-static bool find_subject(struct request *request)
-{
-    const struct request_type *type = request->type;
-    const char *run_id = request_text(request->message, type->run_id);
-    if (type->run_id && (*run_id || !type->thread_id))
-        request->run_id = run_id;
-    else if (type->thread_id)
-        request->thread_id = request_text(request->message, type->thread_id);
-    if (request->thread_id && !*request->thread_id && type->traits & REQUEST_MAKES_THREAD)
-        name_thread(request, request_text(request->message, type->request_id));
-    return request->run_id || request->thread_id;
-}
-
 /* Sets it to the state of a new request. */
 static void reset(struct request *request)
 {
@@ -121,7 +94,7 @@ static void reset(struct request *request)
     request->going = (struct work){0};
 }
 
-static void request_prepare(struct runner *runner, struct request *request)
+void request_prepare(struct runner *runner, struct request *request)
 {
     reset(request);
     request->runner = runner;
@@ -139,32 +112,6 @@ void request_do_maintenance(struct runner *runner, struct request *request, cons
     request->place = place;
     request->thread_id = thread_id;
     request->shard = shard_of_place(runner, id_of_place(request->tenant, thread_id));
-    loop_post(request->shard->loop, &request->coming);
-}
-
-void runner_run(struct runner *runner, struct request *request)
-{
-    uint32_t place = 0;
-    request_prepare(runner, request);
-    if (runner->closing || (runner->draining && !request->in_call)) {
-        request->handoff_address = request->given ? "" : NULL;
-        request_refuse(request, NULL, UNAVAILABLE, "the server is draining");
-        return;
-    }
-    request->type = request_type_of(request->message);
-    if (!request->type) {
-        request_refuse(request, NULL, UNIMPLEMENTED, "the runner does not know %s", request->message->descriptor->name);
-        return;
-    }
-    if (!find_subject(request)) {
-        request->type->list(request);
-        return;
-    }
-    if (request->run_id && !id_run_place(request->run_id, &place)) {
-        request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
-        return;
-    }
-    request->shard = shard_of_place(runner, request->run_id ? place : id_of_place(request->tenant, request->thread_id));
     loop_post(request->shard->loop, &request->coming);
 }
 
@@ -194,50 +141,9 @@ static bool take_from(struct request **list, struct request *request)
     return true;
 }
 
-static void left_and_back(struct work *work)
-{
-    struct request *request = CONTAINER_OF(work, struct request, leaving);
-    request->leaves = false;
-    if (request->is_back)
-        request->answered(request);
-}
-
 struct run *request_end_wait(struct request *request)
 {
     struct run *run = request->waits_on;
     request->waits_on = NULL;
     return run && (take_from(&run->waiters, request) || take_from(&run->quiet_waiters, request)) ? run : NULL;
-}
-
-static void request_stop_waiting(struct request *request)
-{
-    struct run *run = request_end_wait(request);
-    if (!run)
-        return;
-    struct thread *thread = run->thread;
-    request_refuse(request, NULL, CANCELLED, "the caller went away");
-    if (!request_flag(request->message, request->type->cancel_on_disconnect) || !run_is_open(run))
-        return;
-    run_halt(run);
-    if (run_is_open(run))
-        run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT,
-                   CANCELLED, "the caller that waited for it went away");
-    loop_defer(thread->shard->loop, &thread->go);
-}
-
-static void request_left(struct work *work)
-{
-    struct request *request = CONTAINER_OF(work, struct request, leaving);
-    request_stop_waiting(request);
-    request->leaving.run = left_and_back;
-    loop_post(request->loop, &request->leaving);
-}
-
-void runner_abandon(struct request *request)
-{
-    if (!request->shard || request->leaves || request->is_back)
-        return;
-    request->leaves = true;
-    request->leaving = (struct work){.run = request_left};
-    loop_post(request->shard->loop, &request->leaving);
 }

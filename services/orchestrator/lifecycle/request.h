@@ -1,6 +1,6 @@
-/* Private to the orchestrator: requests under way (runner.h). Each is in the shard of its thread from arrival to
- * answer, and waits in the thread's queue for its turn. Then a single function owns it, and answers it once: at once,
- * when the thread's next batch is on disk, or when its run has stopped. */
+/* Private to the orchestrator: requests under way (runtime/runner.h). Each is in the shard of its thread from arrival
+ * to answer, and waits in the thread's queue for its turn. Then a single function owns it, and answers it once: at
+ * once, when the thread's next batch is on disk, or when its run has stopped. */
 #ifndef RENGA_ORCHESTRATOR_REQUEST_H
 #define RENGA_ORCHESTRATOR_REQUEST_H
 
@@ -18,7 +18,8 @@ struct status;
 struct thread;
 
 /* request.c: there and back. */
-void request_queue(struct request *request, struct thread *thread); /* it waits for its turn */
+void request_prepare(struct runner *runner, struct request *request); /* before it is sent to a shard: `coming` */
+void request_queue(struct request *request, struct thread *thread);   /* it waits for its turn */
 void request_refuse_in_quarantine(struct thread *thread); /* those that wait; GetRun is answered with the run's row */
 /* In its thread's turn; `place` is the maintenance request's own. */
 void request_do_maintenance(struct runner *runner, struct request *request, const char *thread_id);
@@ -32,14 +33,7 @@ void request_read_run(struct request *request, struct shard *shard); /* its row;
 void request_wait(struct request *request, struct run *run, bool wait);
 struct run *request_end_wait(struct request *request); /* request.c: for that run; NULL: it did not wait */
 
-/* run_input.c: checks input and configuration of a StartRun; then request_start_checked, now or later, which takes the
- * agent. */
-void request_check_input(struct request *request, struct thread *thread, struct agent *agent);
-
-/* start_run.c */
-void run_take_trace(struct run *run, const struct request *request);
-void request_start_checked(struct request *request, struct thread *thread, struct agent *agent);
-void request_start_run(struct request *request, struct thread *thread);
+/* repeated_request.c */
 /* True if the request is not a repetition, as far as known; else it is looked up, and served or answered later. */
 bool request_is_new(struct request *request, struct thread *thread, const char *request_id);
 void request_remember(struct request *request, struct thread *thread, const char *request_id, const char *run_id,
@@ -48,6 +42,5 @@ void request_remember(struct request *request, struct thread *thread, const char
 /* request_serve.c: the run as it is now, from memory or from its row. */
 void request_get_run(struct request *request, struct thread *thread);
 void request_cancel_run(struct request *request, struct thread *thread);
-void request_repeat_run(struct request *request, struct thread *thread, const Renga__V1__RequestRow *row);
 
 #endif

@@ -5,7 +5,6 @@
 #include "journal/journal_writer.h"
 #include "log/keys.h"
 #include "request.h"
-#include "retention/retention.h"
 #include "thread/access_control.h"
 #include "thread/memory.h"
 #include "thread/request.h"
@@ -14,6 +13,7 @@
 #include "thread/run_message.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
+#include "thread/thread_hooks.h"
 #include "thread_lifecycle.h"
 
 #include "base/status.h"
@@ -170,7 +170,7 @@ void request_serve(struct request *request, struct thread *thread)
 {
     if (!request->maintenance && !(may_ask(request, thread) && fits_record(request)))
         return;
-    if (expire_serves(request, thread))
+    if (thread->shard->runner->hooks->expired(request, thread))
         return;
     if (request->maintenance)
         request->maintenance(request, thread);
