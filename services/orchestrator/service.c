@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "fanout/fanout.h"
 #include "nodes/addresses.h"
-#include "orchestrator_priv.h"
+#include "process/process.h"
 #include "runtime/runner.h"
 
 #include "renga/v1/orchestrator.pb-c.h"
@@ -140,7 +140,7 @@ static void calls_end(struct timer *timer)
 {
     struct drain *drain = CONTAINER_OF(timer, struct drain, look);
     const struct orchestrator *orchestrator = drain->api->orchestrator;
-    if ((addresses_calls(orchestrator->addresses) || addresses_calls(orchestrator->orchestrators) ||
+    if ((addresses_calls(orchestrator->services.addresses) || addresses_calls(orchestrator->orchestrators) ||
          fanout_dispatched(orchestrator->fanout)) &&
         clock_now_ns() < drain->until_ns) {
         loop_arm_after(drain->api->loop, &drain->look, CALLS_LOOK_MS);

@@ -1,9 +1,9 @@
-/* An instance of the Orchestrator service: each loop has one. orchestrator_priv.h has the parts that all instances
+/* An instance of the Orchestrator service: each loop has one. process/process.h has the parts that all instances
  * share. */
 #ifndef RENGA_ORCHESTRATOR_API_H
 #define RENGA_ORCHESTRATOR_API_H
 
-#include "orchestrator_priv.h"
+#include "process/process.h"
 #include "renga/v1/orchestrator.pb-c.h"
 #include "thread/access_control.h"
 

@@ -240,7 +240,7 @@ static struct attempt *attempt_create(struct activation *activation)
     task_init(&attempt->task, &of_task, attempt->data);
     attempt->task.node = activation->node;
     attempt->task.loop = thread->shard->loop;
-    attempt->task.orchestrator = thread->shard->runner->options.orchestrator;
+    attempt->task.services = thread->shard->runner->options.services;
     attempt->task.tenant = thread->tenant;
     attempt->task.client = thread->run->begun->client;
     thread->holds++;

@@ -31,7 +31,7 @@ struct fanout;
 struct loop;
 struct mail_tls;
 struct membership;
-struct orchestrator;
+struct node_services;
 struct store;
 struct runner_metrics;
 
@@ -39,7 +39,7 @@ struct fanout_options {
     struct loop *const *loops; /* by their index; the list itself is needed for the creation alone */
     unsigned loop_count;
     struct agents *agents;
-    struct orchestrator *orchestrator;     /* for tasks; may be NULL */
+    const struct node_services *services;  /* for tasks; may be NULL */
     struct runner_metrics *runner_metrics; /* may be NULL */
     size_t message_max;                    /* bytes of a request or a result */
 

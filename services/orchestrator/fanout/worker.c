@@ -326,7 +326,7 @@ static void worker_describe(struct remote_attempt *remote_attempt, const Renga__
     task->owner = &remote_attempt_ends;
     task->request = attempt->request;
     task->loop = remote_attempt->endpoint->loop;
-    task->orchestrator = fanout->options.orchestrator;
+    task->services = fanout->options.services;
     task->tenant = attempt->tenant;
     task->client = attempt->client;
     task->deadline_ns = TIME_NEVER;

@@ -19,7 +19,7 @@
 #include "renga/v1/node.pb-c.h"
 
 struct loop;
-struct orchestrator;
+struct node_services;
 struct task;
 struct trace_context;
 
@@ -119,7 +119,7 @@ const char *task_tenant(const struct task *task);
 /* The client that asked for the run, by the name of its key; "" if calls need no key. */
 const char *task_client(const struct task *task);
 /* The services of this process for nodes (peers, addresses); NULL in tests. */
-struct orchestrator *task_orchestrator(const struct task *task);
+const struct node_services *task_services(const struct task *task);
 
 /* ---- how it ends ------------------------------------------------------------------------------------------------- */
 

@@ -300,7 +300,7 @@ static void models_came(const Renga__V1__ListModelsResponse *answer, void *data)
         service_call_failed(&talk->base);
         return;
     }
-    kept_answer_keep(task_orchestrator(talk->base.task)->models, &answer->base);
+    kept_answer_keep(task_services(talk->base.task)->models, &answer->base);
     judge_models(talk, answer);
 }
 
@@ -308,7 +308,7 @@ static void find_model(struct agent_loop *talk)
 {
     struct status st = {0};
     struct task *task = talk->base.task;
-    const Renga__V1__ListModelsResponse *known = kept_answer_recall(task_orchestrator(task)->models, task_arena(task));
+    const Renga__V1__ListModelsResponse *known = kept_answer_recall(task_services(task)->models, task_arena(task));
     if (known) {
         judge_models(talk, known);
         return;

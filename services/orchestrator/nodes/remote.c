@@ -197,15 +197,15 @@ static Renga__V1__RunNodeRequest request_of(struct task *task)
 static void remote_node_start(struct task *task)
 {
     struct remote *remote = task_data(task);
-    struct orchestrator *orchestrator = task_orchestrator(task);
+    const struct node_services *services = task_services(task);
     struct status st = {0};
     remote->task = task;
-    if (!orchestrator) {
+    if (!services) {
         fail(&st, FAILED_PRECONDITION, "this process cannot call remote nodes");
         task_fail(task, &st);
         return;
     }
-    remote->addresses = orchestrator->addresses;
+    remote->addresses = services->addresses;
     const char *address = node_argument(task_node(task), REMOTE_ADDRESS)->text;
     ProtobufCService *node = addresses_stub(remote->addresses, address, &st);
     if (!node || !remote_prepare(remote, &st)) {

@@ -61,8 +61,8 @@ static const char *service_call_language_of(struct arena *arena, const cJSON *co
 
 static bool find_peer(struct service_call *call, enum peer_service peer, struct status *st)
 {
-    const struct orchestrator *orchestrator = task_orchestrator(call->task);
-    call->peer = orchestrator ? orchestrator->peers[peer] : NULL;
+    const struct node_services *services = task_services(call->task);
+    call->peer = services ? services->peers[peer] : NULL;
     return call->peer || fail(st, FAILED_PRECONDITION,
                               "the orchestrator does not know where the %s is; set peers.%s, or run it in this process",
                               peer_words[peer].name, peer_words[peer].option);
@@ -134,7 +134,7 @@ bool service_call_open(struct service_call *call, struct task *task, enum peer_s
     call->task = task;
     if (!find_peer(call, peer, st) || !service_call_inputs(call, task, st))
         return false;
-    call->principal = orchestrator_caller(task_orchestrator(task), task_tenant(task), task_client(task));
+    call->principal = node_services_caller(task_services(task), task_tenant(task), task_client(task));
     set_origin(call);
     service_call_prepare(call);
     return true;

@@ -18,7 +18,7 @@
 #define RENGA_ORCHESTRATOR_SERVICE_CALL_H
 
 #include "graph/node_kind.h"
-#include "orchestrator_priv.h"
+#include "node_services.h"
 
 #include "rpc/rpc.h"
 #include "json/writer.h"

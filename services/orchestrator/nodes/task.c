@@ -85,9 +85,9 @@ const char *task_client(const struct task *task)
     return task->client;
 }
 
-struct orchestrator *task_orchestrator(const struct task *task)
+const struct node_services *task_services(const struct task *task)
 {
-    return task->orchestrator;
+    return task->services;
 }
 
 /* ---- events of a task -------------------------------------------------------------------------------------------- */

@@ -30,9 +30,9 @@ struct task {
     const struct task_owner *owner;
     const struct node *node;
     struct loop *loop;
-    struct orchestrator *orchestrator; /* NULL in tests */
-    const char *tenant, *client;       /* of the run: its tenant, and the client that asked for it */
-    int64_t deadline_ns;               /* TIME_NEVER: no deadline */
+    const struct node_services *services; /* NULL in tests */
+    const char *tenant, *client;          /* of the run: its tenant, and the client that asked for it */
+    int64_t deadline_ns;                  /* TIME_NEVER: no deadline */
     struct trace_context trace;
 
     /* The task's own. */

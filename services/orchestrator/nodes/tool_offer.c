@@ -92,7 +92,7 @@ static void list_came(const Renga__V1__ListToolsResponse *answer, void *data)
         return;
     }
     if (!answer->n_degradations) /* else the next list may have the tools of a server that is down */
-        kept_answer_keep(task_orchestrator(call->task)->tools, &answer->base);
+        kept_answer_keep(task_services(call->task)->tools, &answer->base);
     const Renga__V1__ListToolsResponse *tools = service_call_keep(call, &answer->base);
     if (tools) {
         offer->listed(call, tools);
@@ -107,7 +107,7 @@ void offer_list(struct tool_offer *offer, struct service_call *call,
 {
     struct status st = {0};
     const Renga__V1__ListToolsResponse *known =
-        kept_answer_recall(task_orchestrator(call->task)->tools, task_arena(call->task));
+        kept_answer_recall(task_services(call->task)->tools, task_arena(call->task));
     if (known) {
         listed(call, known);
         return;

@@ -1,5 +1,5 @@
 #include "cascade_delete.h"
-#include "orchestrator_priv.h"
+#include "nodes/node_services.h"
 #include "thread/shard.h"
 #include "thread/thread.h"
 
@@ -24,14 +24,14 @@ static void cascade_delete_answered(const Renga__V1__ForgetThreadResponse *answe
 void cascade_delete_start(struct cascade_delete *cascade, const struct thread *thread)
 {
     static const struct status nothing;
-    const struct orchestrator *orchestrator = thread->shard->runner->options.orchestrator;
-    ProtobufCService *tools = orchestrator ? orchestrator->peers[PEER_TOOL_RUNNER] : NULL;
+    const struct node_services *services = thread->shard->runner->options.services;
+    ProtobufCService *tools = services ? services->peers[PEER_TOOL_RUNNER] : NULL;
     if (!tools) {
         cascade->ended(cascade, &nothing);
         return;
     }
     rpc_client_call_init(&cascade->call, thread->shard->loop, NULL);
-    cascade->principal = orchestrator_caller(orchestrator, thread->tenant, "");
+    cascade->principal = node_services_caller(services, thread->tenant, "");
     cascade->call.owner = cascade;
     cascade->call.principal = &cascade->principal;
     cascade->call.timeout_ms = PATIENCE_MS;

@@ -9,7 +9,7 @@
 struct agents;
 struct fanout;
 struct loop;
-struct orchestrator;
+struct node_services;
 struct runner_metrics;
 struct spans;
 struct store;
@@ -22,7 +22,7 @@ struct runner_options {
     unsigned loop_count;
     struct store *store;
     struct agents *agents;
-    struct orchestrator *orchestrator;     /* handed to tasks; may be NULL */
+    const struct node_services *services;  /* handed to tasks; may be NULL */
     struct fanout *fanout;                 /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct spans *spans;                   /* of traces; NULL: no spans are recorded */
     enum node_log node_log;                /* node_log.h: which lines of nodes are logged */

@@ -1,16 +1,16 @@
-/* What the instances of the orchestrator share in a process, and what nodes may use of it (task_orchestrator). Private
- * to services/orchestrator. */
-#ifndef RENGA_ORCHESTRATOR_PRIV_H
-#define RENGA_ORCHESTRATOR_PRIV_H
+/* Private to services/orchestrator: the parts that all instances of it in a process share: agents, the store, the
+ * runner, the fan-out. */
+#ifndef RENGA_ORCHESTRATOR_PROCESS_H
+#define RENGA_ORCHESTRATOR_PROCESS_H
 
 #include "base/status.h"
 #include "config/config.h"
 #include "fanout/mailbox.h"
 #include "loop/loop.h"
+#include "nodes/node_services.h"
 #include "rpc/rpc.h"
 #include "rpc/tls.h"
 
-#include <protobuf-c/protobuf-c.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -22,24 +22,12 @@ struct runner;
 struct service_context;
 struct store;
 struct runner_metrics;
-struct kept_answer;
-
-/* The services that nodes may call. */
-enum peer_service { PEER_GATEWAY, PEER_PLANNER, PEER_TOOL_RUNNER, PEER_REVIEWER, PEER_COUNT };
-struct peer_words {
-    const char *name;   /* "tool-runner" */
-    const char *option; /* "tool_runner" */
-    const ProtobufCServiceDescriptor *descriptor;
-};
-extern const struct peer_words peer_words[PEER_COUNT];
 
 struct orchestrator {
-    struct addresses *addresses;     /* of remote nodes */
+    struct node_services services;
     struct addresses *orchestrators; /* orchestrators that share the store */
     struct agents *agents;
-    struct shipped_file *shipped;        /* those of orchestrator.shipped_only; NULL: all */
-    ProtobufCService *peers[PEER_COUNT]; /* NULL: nobody has said where it is */
-    struct kept_answer *tools, *models;  /* of ListTools; of ListModels */
+    struct shipped_file *shipped; /* those of orchestrator.shipped_only; NULL: all */
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
@@ -55,7 +43,6 @@ struct orchestrator {
     struct runner_metrics *runner_metrics; /* of the runner */
     pthread_mutex_t lock;                  /* of the opening */
     char owner[129];
-    bool keyed; /* calls need a key: the caller is known, and other services are told */
 
     struct loop *loops[LOOPS_MAX]; /* that have joined */
     unsigned membership;
@@ -73,11 +60,6 @@ bool orchestrator_open(struct orchestrator *orchestrator, struct status *st);
 
 /* From inside each loop, when it serves: from now on the others may give it attempts. */
 bool orchestrator_share(struct orchestrator *orchestrator, struct loop *loop, struct status *st);
-
-/* The client and tenant of the run for which other services are called. `client` is "" for work without a client, and
- * in runs of releases that did not keep it; then it is the orchestrator itself, for the same tenant. */
-struct rpc_principal orchestrator_caller(const struct orchestrator *orchestrator, const char *tenant,
-                                         const char *client);
 
 /* Documents are read again. Any thread that may wait. */
 void orchestrator_reload(struct orchestrator *orchestrator);

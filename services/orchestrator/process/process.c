@@ -1,4 +1,4 @@
-#include "orchestrator_priv.h"
+#include "process.h"
 #include "thread/runner_options.h"
 
 #include "base/log.h"
@@ -18,8 +18,6 @@
 #include "renga/v1/llm_gateway.pb-c.h"
 #include "renga/v1/node.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
-#include "renga/v1/planner.pb-c.h"
-#include "renga/v1/reviewer.pb-c.h"
 #include "renga/v1/tool_runner.pb-c.h"
 
 #include <stdio.h>
@@ -142,7 +140,7 @@ static void make_addresses(struct orchestrator *orchestrator, const struct servi
         .keepalive_ms = NODE_KEEPALIVE_MS,
         .foreign = true,
     };
-    orchestrator->addresses = addresses_create(&options);
+    orchestrator->services.addresses = addresses_create(&options);
 }
 
 /* As peers are called. */
@@ -165,27 +163,13 @@ static void make_orchestrators(struct orchestrator *orchestrator, const struct s
     orchestrator->orchestrators = addresses_create(&options);
 }
 
-struct rpc_principal orchestrator_caller(const struct orchestrator *orchestrator, const char *tenant,
-                                         const char *client)
-{
-    const char *name = client[0] || !orchestrator->keyed ? client : "orchestrator";
-    return (struct rpc_principal){.name = name, .tenant = tenant};
-}
-
-const struct peer_words peer_words[PEER_COUNT] = {
-    [PEER_GATEWAY] = {"gateway", "llm_gateway", &renga__v1__llm_gateway__descriptor},
-    [PEER_PLANNER] = {"planner", "planner", &renga__v1__planner__descriptor},
-    [PEER_TOOL_RUNNER] = {"tool-runner", "tool_runner", &renga__v1__tool_runner__descriptor},
-    [PEER_REVIEWER] = {"reviewer", "reviewer", &renga__v1__reviewer__descriptor},
-};
-
 /* Only some nodes need them; they say so where one is not there. */
 static void find_peers(struct orchestrator *orchestrator, const struct service_context *context)
 {
     for (size_t i = 0; context->process && i < PEER_COUNT; i++) {
         struct status st = {0};
-        orchestrator->peers[i] = service_peer(context, peer_words[i].descriptor, &st);
-        if (!orchestrator->peers[i])
+        orchestrator->services.peers[i] = service_peer(context, peer_words[i].descriptor, &st);
+        if (!orchestrator->services.peers[i])
             log_info("orchestrator.no_peer", "no node can call the %s: %s", peer_words[i].name, st.text);
     }
 }
@@ -211,10 +195,10 @@ static void orchestrator_destroy(struct orchestrator **orchestrator_pointer)
     store_close(&orchestrator->store);
     agents_destroy(&orchestrator->agents);
     free(orchestrator->shipped);
-    addresses_destroy(&orchestrator->addresses);
+    addresses_destroy(&orchestrator->services.addresses);
     addresses_destroy(&orchestrator->orchestrators);
-    kept_answer_destroy(&orchestrator->tools);
-    kept_answer_destroy(&orchestrator->models);
+    kept_answer_destroy(&orchestrator->services.tools);
+    kept_answer_destroy(&orchestrator->services.models);
     pthread_mutex_destroy(&orchestrator->lock);
     free(orchestrator);
 }
@@ -225,11 +209,11 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
     orchestrator->spans = context->spans;
-    orchestrator->keyed = context->auth != NULL;
+    orchestrator->services.keyed = context->auth != NULL;
     orchestrator->runner_metrics = runner_metrics_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
-    orchestrator->tools = kept_answer_create(&renga__v1__list_tools_response__descriptor);
-    orchestrator->models = kept_answer_create(&renga__v1__list_models_response__descriptor);
+    orchestrator->services.tools = kept_answer_create(&renga__v1__list_tools_response__descriptor);
+    orchestrator->services.models = kept_answer_create(&renga__v1__list_models_response__descriptor);
     name_owner(orchestrator);
     make_addresses(orchestrator, context);
     make_orchestrators(orchestrator, context);
@@ -322,7 +306,7 @@ static bool open_fanout(struct orchestrator *orchestrator, struct status *st)
         .loops = orchestrator->loops,
         .loop_count = orchestrator->membership,
         .agents = orchestrator->agents,
-        .orchestrator = orchestrator,
+        .services = &orchestrator->services,
         .runner_metrics = orchestrator->runner_metrics,
         .message_max = (size_t)config_size(orchestrator->config, "rpc.message_max"),
         .listen = listens ? listen : NULL,
@@ -366,7 +350,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .loop_count = orchestrator->membership,
         .store = orchestrator->store,
         .agents = orchestrator->agents,
-        .orchestrator = orchestrator,
+        .services = &orchestrator->services,
         .fanout = orchestrator->fanout,
         .spans = orchestrator->spans,
         .node_log = node_log_of(orchestrator->config),

@@ -1,5 +1,5 @@
 /* The orchestrator's options. */
-#include "orchestrator_priv.h"
+#include "process.h"
 
 #define YEARS_MS (INT64_C(10) * 365 * 24 * 3600 * 1000) /* ten */
 
