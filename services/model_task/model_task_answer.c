@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "google/rpc/status.pb-c.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "rpc/details.h"
 #include "json/json.h"
 

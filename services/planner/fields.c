@@ -2,8 +2,8 @@
  * with the form's own label and `required`. */
 #include "planner_priv.h"
 
+#include "base/field_check.h"
 #include "base/text.h"
-#include "model_task/check.h"
 #include "model_task/texts.h"
 #include "json/json.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
-#include "model_task/check.h"
 #include "rpc/message_json.h"
 #include "words/words.h"
 

@@ -3,6 +3,7 @@
 #include "reviewer_priv.h"
 
 #include "base/buffer.h"
+#include "base/field_check.h"
 #include "base/text.h"
 #include "model_task/check.h"
 #include "model_task/texts.h"

@@ -3,6 +3,7 @@
 #include "findings.h"
 #include "reviewer_priv.h"
 
+#include "base/field_check.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "model_task/check.h"

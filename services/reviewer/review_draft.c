@@ -2,6 +2,7 @@
 #include "draft_priv.h"
 #include "findings.h"
 
+#include "base/field_check.h"
 #include "base/text.h"
 #include "model_task/check.h"
 #include "model_task/texts.h"

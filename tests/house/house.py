@@ -139,6 +139,9 @@ def neighbours(path, name):
 
 
 check("services never include each other", including([p for p in product if p.startswith("services/")], neighbours))
+check("model_task is used by planner and reviewer alone",
+      including(outside("services/model_task/", "services/planner/", "services/reviewer/"),
+                lambda path, name: name.startswith("model_task/")))
 check(f"no source file is longer than {LINES_MAX} lines",
       [f"{path}: {lines}" for path in sources if (lines := read(path).count("\n")) > LINES_MAX])
 check("no room is called utils, helpers or common",

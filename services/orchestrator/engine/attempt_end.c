@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "loop/loop.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 
 #define MESSAGE_MAX  4096
 #define KEPT_POLL_MS 2 /* while a record is on its way to the disk */

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "graph/agents.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 
 #include <assert.h>
 #include <stdlib.h>

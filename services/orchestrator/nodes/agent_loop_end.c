@@ -1,6 +1,6 @@
 #include "agent_loop.h"
 
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "rpc/details.h"
 #include "json/json.h"
 

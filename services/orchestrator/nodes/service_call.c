@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "graph/agents.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "rpc/details.h"
 #include "rpc/message_json.h"
 #include "words/words.h"

@@ -1,7 +1,7 @@
 #include "task.h"
 
 #include "base/clock.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 
 #include <assert.h>
 #include <string.h>

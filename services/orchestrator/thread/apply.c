@@ -15,7 +15,7 @@
 #include "state/state.h"
 #include "thread.h"
 
-#include "model_task/usage.h"
+#include "proto/usage.h"
 
 #include <assert.h>
 #include <stdlib.h>

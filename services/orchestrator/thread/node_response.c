@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "json/json.h"
 
 #include <stdio.h>

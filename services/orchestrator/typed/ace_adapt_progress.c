@@ -2,7 +2,7 @@
  * over the nodes between two samples. */
 #include "ace_adapt.h"
 
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "rpc/message_json.h"
 #include "json/json.h"
 

@@ -2,7 +2,7 @@
 #include "helpdesk.h"
 
 #include "base/text.h"
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "rpc/message_json.h"
 #include "json/json.h"
 

@@ -1,9 +1,9 @@
 /* Requests of the form interview: checked, and converted to the input of a run. */
 #include "interview.h"
 
+#include "base/field_check.h"
 #include "base/text.h"
 #include "form/form.h"
-#include "model_task/check.h"
 #include "rpc/message_json.h"
 #include "json/writer.h"
 

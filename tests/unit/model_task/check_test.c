@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#include "base/field_check.h"
+
 static struct status st;
 
 static const char *field_refused(bool good)

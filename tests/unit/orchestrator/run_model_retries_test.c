@@ -1,7 +1,7 @@
 /* The budget of a run for requests to models that fail: its nodes, branches and loops share it. */
 #include "unit.h"
 
-#include "model_task/usage.h"
+#include "proto/usage.h"
 #include "runner_fixture.h"
 
 #define SHARED_MAX 8 /* as engine/model_retries.c has it */

@@ -1,6 +1,6 @@
-/* Usage adds up, field by field. */
-#ifndef RENGA_MODEL_TASK_USAGE_H
-#define RENGA_MODEL_TASK_USAGE_H
+/* renga.v1.Usage adds up, field by field. Any thread. */
+#ifndef RENGA_PROTO_USAGE_H
+#define RENGA_PROTO_USAGE_H
 
 #include "renga/v1/usage.pb-c.h"
 
@@ -11,7 +11,7 @@
 
 #define USAGE_URL "type.googleapis.com/renga.v1.Usage" /* in the details of a failure: the usage so far */
 
-/* Adds the usage in the details of a failed call (rpc/details.h); false if they hold no readable usage. */
+/* Adds the usage in the details of a failed call (rpc/details.h of shared/); false if they hold no readable usage. */
 bool usage_of_details(const void *details, size_t size, Renga__V1__Usage *sum);
 
 #define USAGE_COUNT_MAX (INT64_C(1) << 50) /* of one count that a peer sends; more is nonsense */

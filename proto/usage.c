@@ -1,4 +1,4 @@
-#include "model_task/usage.h"
+#include "proto/usage.h"
 
 #include "google/rpc/status.pb-c.h"
 
