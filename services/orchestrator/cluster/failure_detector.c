@@ -83,13 +83,13 @@ void failure_detector_note(struct membership *membership, const char *id, const 
 /* ---- replacements ------------------------------------------------------------------------------------------------ */
 
 /* An address belongs to a single orchestrator; without an address, host and process id identify it. */
-static bool is_place_of(const struct member *member, const char *address, const char *name)
+static bool member_has_address(const struct member *member, const char *address, const char *name)
 {
     const char *own = *address ? address : name, *theirs = *address ? member->address : member->name;
     return member->has_row && *own && !*member->address == !*address && strcmp(own, theirs) == 0;
 }
 
-static void succeed(struct membership *membership, struct member *member, enum replacement replacement)
+static void member_set_replacement(struct membership *membership, struct member *member, enum replacement replacement)
 {
     if (member->dead)
         return;
@@ -100,21 +100,21 @@ static void succeed(struct membership *membership, struct member *member, enum r
 /* If a new row has the address of an older row, the older process has ended: the others do not wait for its lease. If
  * two orchestrators have the same address by mistake, the earlier shows life again with its next beat, and has lost
  * some threads to the other. */
-static void note_heirs(struct membership *membership)
+static void note_replacements(struct membership *membership)
 {
     for (struct member *member = membership->list; member; member = member->next) {
-        if (membership->reads == 1 && is_place_of(member, membership->address, membership->name))
-            succeed(membership, member, REPLACEMENT_SELF);
+        if (membership->reads == 1 && member_has_address(member, membership->address, membership->name))
+            member_set_replacement(membership, member, REPLACEMENT_SELF);
         if (membership->reads == 1 || !member->has_row || member->seen_in != membership->reads)
             continue;
-        if (is_place_of(member, membership->address, membership->name))
+        if (member_has_address(member, membership->address, membership->name))
             log_warn("members.twice",
                      "orchestrator %s says that it is at '%s', where this one is; give each its own "
                      "orchestrator.address",
                      member->id, member->address);
         for (struct member *other = membership->list; other; other = other->next)
-            if (other->seen_in < member->seen_in && is_place_of(other, member->address, member->name))
-                succeed(membership, other, REPLACEMENT_OTHER);
+            if (other->seen_in < member->seen_in && member_has_address(other, member->address, member->name))
+                member_set_replacement(membership, other, REPLACEMENT_OTHER);
     }
 }
 
@@ -123,7 +123,7 @@ static void note_heirs(struct membership *membership)
 bool failure_detector_judge(struct membership *membership)
 {
     bool died = false;
-    note_heirs(membership);
+    note_replacements(membership);
     for (struct member *member = membership->list; member; member = member->next) {
         if (member->dead || member->unchanged_ns < membership_lease_ns(membership))
             continue;

@@ -29,7 +29,7 @@ static void membership_clear(struct membership *membership)
     free(membership);
 }
 
-static void send_out(struct membership *membership)
+static void membership_hold(struct membership *membership)
 {
     membership->out++;
     atomic_fetch_add(&membership->holders, 1);
@@ -135,11 +135,11 @@ static void membership_read_rows(struct membership *membership)
     membership->scan.to = key_bytes(&to);
     membership->scan.limit = MEMBERS_MAX;
     membership->read_ns = clock_now_ns();
-    send_out(membership);
+    membership_hold(membership);
     store_scan(membership->options.store, &membership->scan);
 }
 
-static void extend(struct membership *membership)
+static void lease_extend(struct membership *membership)
 {
     bool lapsed = clock_boot_ns() >= membership->lease_ns;
     if (lapsed)
@@ -149,11 +149,11 @@ static void extend(struct membership *membership)
         membership->options.lapsed(membership->options.data);
 }
 
-static void beaten(struct store_batch *batch)
+static void beat_written(struct store_batch *batch)
 {
     struct membership *membership = CONTAINER_OF(batch, struct membership, batch);
     if (batch->status.code == OK)
-        extend(membership);
+        lease_extend(membership);
     else
         log_warn("members.beat", "this orchestrator's row cannot be written: %s", batch->status.text);
     store_batch_fini(batch);
@@ -180,14 +180,14 @@ static void send_beat(struct membership *membership)
     row.fan_out = (Renga__V1__MemberFanOut *)(uintptr_t)membership->options.fan_out;
     membership->sent_ns = clock_now_ns();
     membership->sent_boot_ns = clock_boot_ns();
-    store_batch_init(&membership->batch, membership->options.loop, beaten);
+    store_batch_init(&membership->batch, membership->options.loop, beat_written);
     key_of_member(&key, membership->id);
     store_put(&membership->batch, key_bytes(&key),
               (struct store_bytes){bytes, renga__v1__member_row__pack(&row, bytes)});
     pthread_mutex_lock(&membership->lock);
     delete_dead(membership, &membership->batch);
     pthread_mutex_unlock(&membership->lock);
-    send_out(membership);
+    membership_hold(membership);
     store_commit(membership->options.store, &membership->batch);
 }
 
@@ -229,7 +229,7 @@ static void membership_begin(struct work *work)
 void membership_start(struct membership *membership)
 {
     membership->beginning.run = membership_begin;
-    send_out(membership);
+    membership_hold(membership);
     loop_post(membership->options.loop, &membership->beginning);
 }
 

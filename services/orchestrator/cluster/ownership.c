@@ -33,7 +33,7 @@ static struct membership *membership_of(const struct thread *thread)
     return thread->shard->runner->membership;
 }
 
-static bool names_self(const struct thread *thread, const struct owner_view *view)
+static bool view_names_self(const struct thread *thread, const struct owner_view *view)
 {
     return strcmp(view->member, membership_self(membership_of(thread))) == 0;
 }
@@ -120,23 +120,23 @@ static void ownership_scan_row(struct thread *thread, struct store_scan *scan, v
     store_scan(thread->shard->runner->options.store, scan);
 }
 
-static void note_view(struct thread *thread, const struct owner_view *view, uint64_t at)
+static void ownership_note_view(struct thread *thread, const struct owner_view *view, uint64_t at)
 {
     struct ownership *own = &thread->own;
     own->known = own->next = *view;
     own->known_at = at;
-    if (!names_self(thread, view))
+    if (!view_names_self(thread, view))
         own->since = 0;
     else if (!own->since)
         own->since = view->token;
 }
 
-static void know(struct thread *thread, const struct owner_view *view, uint64_t at)
+static void ownership_set_view(struct thread *thread, const struct owner_view *view, uint64_t at)
 {
     struct ownership *own = &thread->own;
     struct runner_metrics *runner_metrics = thread->shard->runner->options.runner_metrics;
-    bool mine = names_self(thread, view) && !ownership_is_free(view);
-    note_view(thread, view, at);
+    bool mine = view_names_self(thread, view) && !ownership_is_free(view);
+    ownership_note_view(thread, view, at);
     own->term = own->next_term;
     if (mine != own->mine)
         runner_metrics_owner(runner_metrics, thread->shard->loop, OWNER_HELD, mine ? 1 : -1);
@@ -150,7 +150,7 @@ static void ownership_answer(struct owner_query *query)
     query->asked(query);
 }
 
-static void taken(struct store_batch *batch)
+static void ownership_taken(struct store_batch *batch)
 {
     struct owner_query *query = CONTAINER_OF(batch, struct owner_query, batch);
     struct thread *thread = query->thread;
@@ -166,7 +166,7 @@ static void taken(struct store_batch *batch)
                  thread->own.known.member, thread->own.next.token);
         runner_metrics_owner(thread->shard->runner->options.runner_metrics, thread->shard->loop, OWNER_TAKEN_OVER, 1);
         struct owner_view view = thread->own.next;
-        know(thread, &view, query->asked_at);
+        ownership_set_view(thread, &view, query->asked_at);
     } else if (query->status.code == ABORTED) {
         fail(&query->status, UNAVAILABLE, "thread '%s' goes from one orchestrator to another; ask again", thread->id);
     }
@@ -180,7 +180,7 @@ static void ownership_take(struct owner_query *query)
     own->next_term = membership_term(membership_of(thread));
     own->next = (struct owner_view){.there = true, .token = own->known.token + 1};
     text_cut_copy(own->next.member, sizeof own->next.member, membership_self(membership_of(thread)));
-    store_batch_init(&query->batch, thread->shard->loop, taken);
+    store_batch_init(&query->batch, thread->shard->loop, ownership_taken);
     ownership_put_change(thread, &query->batch, &own->known, &own->next);
     if (membership_expect_dead(membership_of(thread), own->known.member, &query->batch)) {
         store_commit(thread->shard->runner->options.store, &query->batch);
@@ -202,7 +202,7 @@ static void ownership_row_came(struct store_scan *scan)
         ownership_answer(query);
         return;
     }
-    note_view(thread, &view, query->asked_at);
+    ownership_note_view(thread, &view, query->asked_at);
     if (ownership_is_free(&view)) {
         ownership_answer(query);
         return;
@@ -331,13 +331,13 @@ bool owner_may_begin(struct thread *thread)
     return false;
 }
 
-static bool is_held_back(const struct thread *thread)
+static bool ownership_holds_back_work(const struct thread *thread)
 {
     const struct run *run = thread->run;
     return run && (run->ready_first || run->openers_first);
 }
 
-static bool is_minded(const struct thread *thread)
+static bool ownership_has_callers(const struct thread *thread)
 {
     return thread->subscriptions || (thread->run && (thread->run->waiters || thread->run->quiet_waiters));
 }
@@ -348,16 +348,16 @@ struct recheck {
     unsigned at; /* the shard it is in */
 };
 
-static void recheck_shard(struct shard *shard)
+static void recheck_threads(struct shard *shard)
 {
     size_t left = RECHECKS_MAX;
     for (size_t i = 0; i < shard->room; i++)
         for (struct thread *thread = shard->table[i]; thread; thread = thread->next) {
-            bool minded = left && is_minded(thread);
-            if (!owner_may_reread(thread) || (!minded && !is_held_back(thread)))
+            bool has_callers = left && ownership_has_callers(thread);
+            if (!owner_may_reread(thread) || (!has_callers && !ownership_holds_back_work(thread)))
                 continue;
             owner_reread(thread, &(struct status){0});
-            left -= minded;
+            left -= has_callers;
         }
 }
 
@@ -365,7 +365,7 @@ static void recheck(struct work *work)
 {
     struct recheck *recheck = (struct recheck *)work;
     struct runner *runner = recheck->runner;
-    recheck_shard(&runner->shards[recheck->at]);
+    recheck_threads(&runner->shards[recheck->at]);
     if (++recheck->at < runner->shard_count) {
         loop_post(runner->shards[recheck->at].loop, work);
         return;
@@ -385,7 +385,7 @@ void owners_recheck(struct runner *runner)
 
 /* ---- with each batch --------------------------------------------------------------------------------------------- */
 
-static void list_pending(struct thread *thread, struct store_batch *batch)
+static void ownership_list_pending(struct thread *thread, struct store_batch *batch)
 {
     struct key key;
     struct ownership *own = &thread->own;
@@ -423,7 +423,7 @@ void owner_stamp(struct thread *thread, struct store_batch *batch)
     text_cut_copy(own->next.member, sizeof own->next.member, membership_self(membership_of(thread)));
     ownership_put_change(thread, batch, &own->known, &own->next);
     if (ownership_works(thread))
-        list_pending(thread, batch);
+        ownership_list_pending(thread, batch);
     own->stamped_at = thread->shard->arrivals;
     own->next_term = membership_term(membership_of(thread));
 }
@@ -435,7 +435,7 @@ bool owner_stamped(struct thread *thread, const struct status *st)
         return true;
     if (st->code == OK) {
         struct owner_view view = own->next;
-        know(thread, &view, own->stamped_at);
+        ownership_set_view(thread, &view, own->stamped_at);
     }
     return st->code != ABORTED;
 }

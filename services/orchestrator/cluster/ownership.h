@@ -3,13 +3,13 @@
  * an overtaken writer. If the store is not shared, all of it is free of cost.
  *
  *                      a batch with which work is left to do
- *      FREE (token n) ---------------------------------------> MINE (n + 1) ---> a batch that leaves none ---> FREE
- *        ^  '--- a batch that leaves nothing to do: n + 1               '--- the owner has died: another takes it
+ *      FREE (token n) ---------------------------------------> MINE (n + 1) ---> a batch that ends all work ---> FREE
+ *        ^  '--- a batch without work left: n + 1                       '--- the owner has died: another takes it
  *        '--- read: a thread that was never written is FREE too              in a batch of its own, then reads the log
  *
  * The row of a FREE thread still names its last owner, which has the thread in memory. Other orchestrators forward
- * calls to it (handoff.c). This is only a hint: if it does not answer, the orchestrator with the call takes the
- * thread.
+ * calls to it (lifecycle/handoff.c). This is only a hint: if it does not answer, the orchestrator with the call takes
+ * the thread.
  *
  * The memory of a thread is valid while it is known to be the newest. For a MINE thread the lease proves this; else the
  * row, read again after the request arrived. */

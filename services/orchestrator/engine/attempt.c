@@ -105,7 +105,7 @@ void task_drop(struct activation *activation)
 
 /* ---- events on the way ------------------------------------------------------------------------------------------- */
 
-static void alive(struct attempt *attempt)
+static void attempt_alive(struct attempt *attempt)
 {
     if (!attempt->activation)
         return;
@@ -117,14 +117,14 @@ static void alive(struct attempt *attempt)
 static void attempt_progress(struct attempt *attempt, const char *json)
 {
     struct status ignored;
-    alive(attempt);
+    attempt_alive(attempt);
     if (attempt->activation && response_check_json("progress", json, PROGRESS_MAX, 0, &ignored))
         run_pending_progress(attempt->activation, NULL, json);
 }
 
-static void token(struct attempt *attempt, const char *text, const char *channel)
+static void attempt_token(struct attempt *attempt, const char *text, const char *channel)
 {
-    alive(attempt);
+    attempt_alive(attempt);
     if (attempt->activation)
         run_token(attempt->activation, text, channel);
 }
@@ -154,12 +154,12 @@ static void task_progressed(struct task *task, const char *json)
 
 static void task_wrote(struct task *task, const char *text, const char *channel)
 {
-    token(attempt_of(task), text, channel);
+    attempt_token(attempt_of(task), text, channel);
 }
 
 static void task_lives(struct task *task)
 {
-    alive(attempt_of(task));
+    attempt_alive(attempt_of(task));
 }
 
 static const struct task_owner of_task = {
@@ -189,11 +189,11 @@ static void dispatch_came(struct dispatch *dispatch, const Renga__V1__RunNodeEve
 {
     struct attempt *attempt = CONTAINER_OF(dispatch, struct attempt, dispatch);
     if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_TOKEN)
-        token(attempt, event->token->text, event->token->channel);
+        attempt_token(attempt, event->token->text, event->token->channel);
     else if (event->event_case == RENGA__V1__RUN_NODE_EVENT__EVENT_PROGRESS_JSON)
         attempt_progress(attempt, event->progress_json);
     else
-        alive(attempt);
+        attempt_alive(attempt);
 }
 
 static void dispatch_ended(struct dispatch *dispatch, const Response *response, const struct status *st)

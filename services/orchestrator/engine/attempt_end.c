@@ -144,7 +144,7 @@ void attempt_lost(struct attempt *attempt, const struct status *why)
     attempt_end_rest(activation, 0);
 }
 
-static void timed_out(struct attempt *attempt, const char *which, int64_t ms)
+static void attempt_timed_out(struct attempt *attempt, const char *which, int64_t ms)
 {
     struct activation *activation = attempt->activation;
     struct status st = {0};
@@ -158,13 +158,13 @@ static void timed_out(struct attempt *attempt, const char *which, int64_t ms)
 void attempt_limit_passed(struct timer *timer)
 {
     struct attempt *attempt = CONTAINER_OF(timer, struct attempt, limit);
-    timed_out(attempt, "has not ended within", attempt->activation->node->timeout_ms);
+    attempt_timed_out(attempt, "has not ended within", attempt->activation->node->timeout_ms);
 }
 
 void attempt_idle_limit_passed(struct timer *timer)
 {
     struct attempt *attempt = CONTAINER_OF(timer, struct attempt, idle_limit);
-    timed_out(attempt, "gave no sign of life for", attempt->activation->node->idle_timeout_ms);
+    attempt_timed_out(attempt, "gave no sign of life for", attempt->activation->node->idle_timeout_ms);
 }
 
 /* ---- success ----------------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #define SHARED_MAX 8  /* repeats that attempts at work may have together, while no request has failed */
 #define SHARE_MAX  2  /* repeats of an attempt that runs alone; an attempt beside others has 1 */
 
-static unsigned requests_less(unsigned number, unsigned part)
+static unsigned requests_minus(unsigned number, unsigned part)
 {
     return number > part ? number - part : 0;
 }
@@ -40,11 +40,11 @@ void activation_take_requests(struct activation *activation)
         return;
     activation_release_requests(activation);
     if (run->failed_requests) {
-        unsigned room = requests_less(FAILED_MAX, run->failed_requests + run->held_requests + run->granted_retries);
+        unsigned room = requests_minus(FAILED_MAX, run->failed_requests + run->held_requests + run->granted_retries);
         first = room > 0;
-        share = requests_less(room, 1);
+        share = requests_minus(room, 1);
     } else {
-        share = requests_less(SHARED_MAX, run->held_requests);
+        share = requests_minus(SHARED_MAX, run->held_requests);
     }
     if (share > wanted)
         share = wanted;
@@ -68,7 +68,7 @@ int32_t activation_model_requests(const struct activation *activation)
     const struct run *run = frame_run(activation->frame);
     if (activation->node->kind->asks_models)
         return (int32_t)activation->allowed_requests;
-    unsigned left = requests_less(FAILED_MAX, run->failed_requests);
+    unsigned left = requests_minus(FAILED_MAX, run->failed_requests);
     return !run->failed_requests ? 0 : left ? (int32_t)left : 1;
 }
 
@@ -110,7 +110,7 @@ bool activation_may_retry(struct activation *activation)
 }
 
 /* No model has answered: the planner or the reviewer used its fallback. */
-static bool went_without(const struct activation *activation)
+static bool activation_used_fallback(const struct activation *activation)
 {
     const Response *response = activation->response;
     bool degraded = false;
@@ -125,7 +125,7 @@ void activation_requests_answered(struct activation *activation)
     unsigned requests = requests_of(activation, activation->response->usage);
     if (!activation->node->kind->asks_models)
         return;
-    if (went_without(activation)) {
+    if (activation_used_fallback(activation)) {
         requests_count_failed(run, requests ? requests : 1); /* a gateway that failed does not say how many */
     } else if (requests == 1 && run->failed_requests && ++run->answers >= ANSWERS) {
         run->failed_requests--;

@@ -88,7 +88,7 @@ static bool node_cache_take_result(struct activation *activation, const Renga__V
     return true;
 }
 
-static bool is_found(struct activation *activation, const struct store_scan *scan)
+static bool node_cache_take_row(struct activation *activation, const struct store_scan *scan)
 {
     struct arena arena;
     struct status ignored;
@@ -129,7 +129,7 @@ static void node_cache_row_came(struct store_scan *scan)
     struct thread *thread = lookup->thread;
     struct activation *activation = lookup->activation;
     if (activation)
-        node_cache_go_on(activation, is_found(activation, scan));
+        node_cache_go_on(activation, node_cache_take_row(activation, scan));
     store_scan_fini(scan);
     free(lookup);
     thread->holds--;

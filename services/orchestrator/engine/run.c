@@ -163,7 +163,7 @@ void run_go(struct run *run, struct thread *from)
     await_root(run);
 }
 
-static int64_t run_plus(int64_t most, int64_t used)
+static int64_t budget_plus(int64_t most, int64_t used)
 {
     return most < INT64_MAX - used ? most + used : INT64_MAX;
 }
@@ -190,11 +190,11 @@ void run_resume(struct run *run, const struct resumption *resumption)
         slim = *request;
         if (slim.budget) { /* from here on: earlier usage does not count */
             budget = *slim.budget;
-            budget.model_calls = run_plus(budget.model_calls, run->usage.model_calls);
-            budget.tokens = run_plus(budget.tokens, run_tokens(run));
-            budget.tool_calls = run_plus(budget.tool_calls, run->usage.tool_calls);
-            budget.duration_ms = run_plus(budget.duration_ms, run->worked_ms);
-            budget.cost_micros = run_plus(budget.cost_micros, run->usage.cost_micros);
+            budget.model_calls = budget_plus(budget.model_calls, run->usage.model_calls);
+            budget.tokens = budget_plus(budget.tokens, run_tokens(run));
+            budget.tool_calls = budget_plus(budget.tool_calls, run->usage.tool_calls);
+            budget.duration_ms = budget_plus(budget.duration_ms, run->worked_ms);
+            budget.cost_micros = budget_plus(budget.cost_micros, run->usage.cost_micros);
             slim.budget = &budget;
         }
         record.answers = slim.answers;

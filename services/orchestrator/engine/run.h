@@ -41,7 +41,7 @@ void run_limit_passed(struct timer *timer);
 void run_idle_limit_passed(struct timer *timer);
 bool run_budget_left(struct run *run); /* else it comes to an end */
 /* Whether the node is not to begin: it calls another service that is paid for, the budget is spent, and the document
- * says "then": "fail". `st` says what is spent. */
+ * says "then": "fail". `st` names the part that is spent. */
 bool run_budget_refuses(struct run *run, const struct node *node, struct status *st);
 #define RUN_BUDGET_SPENT "BUDGET_SPENT" /* the reason of its failure */
 

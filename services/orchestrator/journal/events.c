@@ -58,7 +58,8 @@ static char *text_of_path(struct event_reader *reader, const uint32_t *place, si
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static Renga__V1__RunEvent *event(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index)
+static Renga__V1__RunEvent *new_event(struct event_reader *reader, const Record *record, uint64_t number,
+                                      uint32_t *index)
 {
     Renga__V1__RunEvent *event = xnonnull(arena_alloc(reader->arena, sizeof *event));
     renga__v1__run_event__init(event);
@@ -121,7 +122,7 @@ static void place_event(Renga__V1__RunEvent *event, const struct spot *spot)
 static void tell_failed(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index,
                         const struct spot *spot)
 {
-    Renga__V1__RunEvent *failed = event(reader, record, number, index);
+    Renga__V1__RunEvent *failed = new_event(reader, record, number, index);
     place_event(failed, spot);
     failed->event_case = RENGA__V1__RUN_EVENT__EVENT_NODE_FAILED;
     failed->node_failed = spot->result->failed;
@@ -139,7 +140,7 @@ static void tell_asked(struct event_reader *reader, const Record *record, uint64
         const Renga__V1__NodeInterrupt *asked = result->response->interrupts[i];
         char id[ID_MAX];
         MAKE(reader, interrupt, Interrupt);
-        Renga__V1__RunEvent *told = event(reader, record, number, index);
+        Renga__V1__RunEvent *told = new_event(reader, record, number, index);
         place_event(told, spot);
         interrupt_make_id(id, seed, result->due_step ? result->due_step : results->step, result->node, result->branch,
                           asked->key);
@@ -164,7 +165,7 @@ static void tell_finished(struct event_reader *reader, const Record *record, uin
 {
     const Response *response = spot->result->response;
     MAKE(reader, node_finished, NodeFinished);
-    Renga__V1__RunEvent *finished = event(reader, record, number, index);
+    Renga__V1__RunEvent *finished = new_event(reader, record, number, index);
     place_event(finished, spot);
     node_finished->attempt = (int32_t)spot->result->attempts_before + 1;
     node_finished->outcome = response && *response->outcome ? response->outcome : unconst("done");
@@ -183,7 +184,7 @@ static void tell_updated(struct event_reader *reader, const Record *record, uint
 {
     const Response *response = spot->result->response;
     MAKE(reader, state_updated, StateUpdated);
-    Renga__V1__RunEvent *updated = event(reader, record, number, index);
+    Renga__V1__RunEvent *updated = new_event(reader, record, number, index);
     place_event(updated, spot);
     state_updated->fields = xnonnull(arena_alloc(reader->arena, GRAPH_FIELDS_MAX * sizeof(*state_updated->fields)));
     name_fields(reader->arena, response->update_json, state_updated->fields, &state_updated->n_fields,
@@ -220,7 +221,7 @@ static void tell_results(struct event_reader *reader, const Record *record, uint
 
 static void tell_checkpoint(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index)
 {
-    Renga__V1__RunEvent *told = event(reader, record, number, index);
+    Renga__V1__RunEvent *told = new_event(reader, record, number, index);
     told->event_case = RENGA__V1__RUN_EVENT__EVENT_CHECKPOINT;
     told->checkpoint = checkpoint_of_record(reader->arena, reader->agent, reader->place, record, number, 0);
     told->checkpoint->run_id = unconst(reader->run_id);
@@ -233,7 +234,7 @@ static void tell_state(struct event_reader *reader, const Record *record, uint64
                        Renga__V1__RunState previous, Renga__V1__RunState state, const char *owner)
 {
     MAKE(reader, run_state_changed, RunStateChanged);
-    Renga__V1__RunEvent *told = event(reader, record, number, index);
+    Renga__V1__RunEvent *told = new_event(reader, record, number, index);
     run_state_changed->previous = previous;
     run_state_changed->current = state;
     run_state_changed->owner = unconst(owner);
@@ -246,7 +247,7 @@ static void tell_stopped(struct event_reader *reader, const Record *record, uint
 {
     const Renga__V1__RunChanged *changed = record->changed;
     MAKE(reader, run_stopped, RunStopped);
-    Renga__V1__RunEvent *told = event(reader, record, number, index);
+    Renga__V1__RunEvent *told = new_event(reader, record, number, index);
     run_stopped->state = changed->state;
     run_stopped->stop_reason = changed->stop_reason;
     run_stopped->stop_text = changed->stop_text;
@@ -268,7 +269,7 @@ static void tell_stopped(struct event_reader *reader, const Record *record, uint
 static void tell_paused(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index)
 {
     for (size_t i = 0; i < record->changed->n_standing; i++) {
-        Renga__V1__RunEvent *told = event(reader, record, number, index);
+        Renga__V1__RunEvent *told = new_event(reader, record, number, index);
         told->event_case = RENGA__V1__RUN_EVENT__EVENT_INTERRUPTED;
         told->interrupted = record->changed->standing[i];
         told->path = told->interrupted->path;
@@ -280,7 +281,7 @@ static void tell_paused(struct event_reader *reader, const Record *record, uint6
 static void tell_begun(struct event_reader *reader, const Record *record, uint64_t number, uint32_t *index)
 {
     MAKE(reader, run_started, RunStarted);
-    Renga__V1__RunEvent *told = event(reader, record, number, index);
+    Renga__V1__RunEvent *told = new_event(reader, record, number, index);
     run_started->agent = record->begun->request->agent;
     run_started->graph_version = record->begun->graph_version;
     run_started->thread_id = unconst(reader->thread_id);
@@ -303,7 +304,7 @@ void events_of_record(struct event_reader *reader, const Record *record, uint64_
         tell_checkpoint(reader, record, number, &index);
     }
     for (size_t i = 0; i < record->n_answers; i++) {
-        Renga__V1__RunEvent *told = event(reader, record, number, &index);
+        Renga__V1__RunEvent *told = new_event(reader, record, number, &index);
         told->event_case = RENGA__V1__RUN_EVENT__EVENT_ANSWERED;
         told->answered = record->answers[i];
         reader->came(reader, told);

@@ -92,7 +92,7 @@ void shard_free_commits(struct shard *shard)
     shard->spare_commits = NULL;
 }
 
-static struct commit *filling(struct thread *thread)
+static struct commit *filling_commit(struct thread *thread)
 {
     if (!thread->filling) {
         struct commit *commit = thread->filling = take_commit(thread->shard);
@@ -107,7 +107,7 @@ static struct commit *filling(struct thread *thread)
 
 struct store_batch *log_batch(struct thread *thread)
 {
-    return &filling(thread)->batch;
+    return &filling_commit(thread)->batch;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -141,9 +141,9 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     thread->since_snapshot += size;
     thread->updated_ms = record->time_ms;
     thread->exists = true;
-    filling(thread)->last = number;
-    filling(thread)->record_bytes += size;
-    filling(thread)->urgent |= run != thread->run; /* of other runs, which wait for it */
+    filling_commit(thread)->last = number;
+    filling_commit(thread)->record_bytes += size;
+    filling_commit(thread)->urgent |= run != thread->run; /* of other runs, which wait for it */
     if (run) {
         run->updated_ms = record->time_ms;
         uint32_t events = events_count(record);
@@ -265,7 +265,7 @@ static bool wants_snapshot(const struct thread *thread)
 void log_put_request(struct thread *thread, const char *request_id, const Renga__V1__RequestRow *row)
 {
     struct key key;
-    struct commit *commit = filling(thread);
+    struct commit *commit = filling_commit(thread);
     struct pending_request *request = xnonnull(malloc(sizeof *request + strlen(request_id) + 1));
     request->size = renga__v1__request_row__pack(row, request->row);
     memcpy(request->id, request_id, strlen(request_id) + 1);
@@ -333,7 +333,7 @@ bool log_gathers(const struct thread *thread)
 
 void log_hurry(struct thread *thread)
 {
-    filling(thread)->urgent = true;
+    filling_commit(thread)->urgent = true;
     loop_defer(thread->shard->loop, &thread->go); /* the batch may have gathered for long */
 }
 

@@ -25,7 +25,7 @@ struct loader {
     uint64_t upto;
     void (*loaded)(struct loader *loader);
     void *owner;
-    struct status status; /* OK, also where there is nothing: then the thread does not exist */
+    struct status status; /* OK, also if the store has no rows: then the thread does not exist */
 
     /* Private. */
     struct store_scan scan, bundle;

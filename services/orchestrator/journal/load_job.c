@@ -1,4 +1,4 @@
-/* What worker threads do of loading a thread: a long row is read, and the fields that it writes are made. */
+/* The part of loading a thread that worker threads do: a long row is read, and the fields that it writes are made. */
 #include "graph/agents.h"
 #include "load.h"
 #include "log/rows.h"
@@ -83,7 +83,7 @@ void load_read_state(struct job *job)
         state_destroy(&loader->state);
 }
 
-/* What the state does not take by the rules for new changes is read in the loop, which does not ask for them. */
+/* The rules for new changes may refuse a change of the log. Then the loop reads it, without these rules. */
 void load_prepare(struct job *job)
 {
     struct status ignored = {0};

@@ -1,10 +1,11 @@
-/* A thread that another orchestrator has: what was asked of it here is asked there, or anew. Nothing of it is written.
+/* Requests for a thread that another orchestrator has are forwarded to it, or sent again. No row of the thread is
+ * written.
  *
- *      at work at another    all is asked there
- *      at rest at another    so are requests; but not those that have come back from there, nor
- *                            maintenance requests, nor watchers that only want what is on disk
- *      at rest here          what others have handed on is given back with the thread where that is not in memory
- *                            any more, so that it wanders off to who is asked for it */
+ *      at work at another    all requests are forwarded
+ *      at rest at another    so are requests, but for those that have come back from there, maintenance requests,
+ *                            and watchers of records on disk
+ *      at rest here          a forwarded request is given back if the thread is not in memory any more: so ownership
+ *                            moves to the orchestrator that receives the requests */
 #include "handoff.h"
 #include "broken_thread.h"
 #include "cluster/membership.h"
@@ -48,7 +49,7 @@ static bool is_watch_of_the_past(const ProtobufCMessage *message)
            !((const Renga__V1__WatchRunRequest *)message)->follow;
 }
 
-static bool follows(const struct request *request)
+static bool handoff_follows_thread(const struct request *request)
 {
     return request->message && !request->returned && !is_watch_of_the_past(request->message);
 }
@@ -61,14 +62,14 @@ bool thread_stays_handed_off(struct thread *thread)
     if (!thread->own.known.at_rest || !thread->first_request)
         return false;
     for (const struct request *request = thread->first_request; request; request = request->next)
-        if (ours ? !request->given : !follows(request))
+        if (ours ? !request->given : !handoff_follows_thread(request))
             return false;
     fail(&why, UNAVAILABLE, "thread '%s' rests at %s", thread->id, ours ? "nobody's" : thread->own.known.member);
     thread_hand_off(thread, &why, address);
     return true;
 }
 
-static bool is_still(const struct thread *thread)
+static bool handoff_is_at_rest(const struct thread *thread)
 {
     return thread->own.known.at_rest && !thread->filling && !thread->flying && !thread_busy(thread);
 }
@@ -78,7 +79,8 @@ static bool serves_given(struct thread *thread, const struct request *request)
     struct ownership *own = &thread->own;
     if (!own->since || own->since > request->given)
         return false;
-    if (!is_still(thread) || thread->subscriptions || own->known.token != request->given || ++own->handed < HANDED_MAX)
+    if (!handoff_is_at_rest(thread) || thread->subscriptions || own->known.token != request->given ||
+        ++own->handed < HANDED_MAX)
         return true;
     own->handed = 0;
     return false;
@@ -92,7 +94,7 @@ static bool handoff_is_served(struct thread *thread, const struct request *reque
         return serves_given(thread, request);
     if (request->returned)
         return own->known.token == request->returned || own->since == request->returned + 1;
-    return !follows(request) || !is_still(thread) || !owner_rests_at_other(thread, address);
+    return !handoff_follows_thread(request) || !handoff_is_at_rest(thread) || !owner_rests_at_other(thread, address);
 }
 
 bool thread_serves(struct thread *thread, struct request *request)
@@ -109,7 +111,7 @@ bool thread_serves(struct thread *thread, struct request *request)
 
 /* ---- lost -------------------------------------------------------------------------------------------------------- */
 
-static void take_all(struct request **from, struct request **to)
+static void handoff_move_requests(struct request **from, struct request **to)
 {
     while (*from) {
         struct request *request = *from;
@@ -119,24 +121,24 @@ static void take_all(struct request **from, struct request **to)
     }
 }
 
-/* Those of whom nothing is on disk: of a thread that was nobody's, all. Of one that was ours, runs that others wait for
- * may have been accepted long since. */
-static struct request *take_unheard(struct thread *thread)
+/* Requests without a record on disk: of a FREE thread, all. Of a thread that was ours, the requests that wait for a run
+ * are left out: it may have been accepted before. */
+static struct request *handoff_take_unanswered(struct thread *thread)
 {
-    struct request *unheard = NULL, *waiting;
-    take_all(&thread->first_request, &unheard);
+    struct request *unanswered = NULL, *waiting;
+    handoff_move_requests(&thread->first_request, &unanswered);
     if (thread->own.mine)
-        return unheard;
+        return unanswered;
     waiting = commit_take_waiters(thread->filling);
-    take_all(&waiting, &unheard);
+    handoff_move_requests(&waiting, &unanswered);
     waiting = commit_take_waiters(thread->flying);
-    take_all(&waiting, &unheard);
+    handoff_move_requests(&waiting, &unanswered);
     for (struct run *run = thread->run ? thread->run : thread->queue; run;
          run = run == thread->run ? thread->queue : run->next) {
-        take_all(&run->waiters, &unheard);
-        take_all(&run->quiet_waiters, &unheard);
+        handoff_move_requests(&run->waiters, &unanswered);
+        handoff_move_requests(&run->quiet_waiters, &unanswered);
     }
-    return unheard;
+    return unanswered;
 }
 
 void thread_lose(struct thread *thread)
@@ -147,7 +149,7 @@ void thread_lose(struct thread *thread)
         log_warn("thread.lost", "thread %s: another orchestrator has taken it; nothing more of it is written here",
                  thread->id);
     runner_metrics_owner(thread->shard->runner->options.runner_metrics, thread->shard->loop, OWNER_REFUSED, 1);
-    struct request *unheard = take_unheard(thread);
+    struct request *unanswered = handoff_take_unanswered(thread);
     shard_clear_bundles(thread->shard); /* one may have been in what was refused */
     struct commit *flying = thread->flying;
     thread->flying = NULL;
@@ -156,9 +158,9 @@ void thread_lose(struct thread *thread)
     thread_unload(thread, &why);
     thread->holds--;
     thread_settle(thread);
-    while (unheard) {
-        struct request *request = unheard;
-        unheard = request->next;
+    while (unanswered) {
+        struct request *request = unanswered;
+        unanswered = request->next;
         request_retry(request, &why);
     }
 }

@@ -60,7 +60,7 @@ void request_queue(struct request *request, struct thread *thread)
     loop_defer(thread->shard->loop, &thread->go);
 }
 
-static void send_on(struct shard *shard, struct request *request)
+static void request_send_to_run(struct shard *shard, struct request *request)
 {
     struct run *run = shard_find_run(shard, request->tenant, request->run_id);
     if (run)
@@ -75,7 +75,7 @@ static void request_came(struct work *work)
     struct shard *shard = request->shard;
     request->arrival = ++shard->arrivals;
     if (request->run_id)
-        send_on(shard, request);
+        request_send_to_run(shard, request);
     else
         request_queue(request, thread_get(shard, request->tenant, request->thread_id, request->drawn));
 }
@@ -83,7 +83,7 @@ static void request_came(struct work *work)
 /* ---- there ------------------------------------------------------------------------------------------------------- */
 
 /* Sets it to the state of a new request. */
-static void reset(struct request *request)
+static void request_reset(struct request *request)
 {
     request->place = request->waits_on = NULL;
     request->repeated = request->checked = request->looked_up = request->drawn = request->at_rest = false;
@@ -96,7 +96,7 @@ static void reset(struct request *request)
 
 void request_prepare(struct runner *runner, struct request *request)
 {
-    reset(request);
+    request_reset(request);
     request->runner = runner;
     request->type = NULL;
     request->thread_id = request->run_id = NULL;
@@ -123,7 +123,7 @@ void request_retry(struct request *request, const struct status *why)
         request_fail(request, why, NULL);
         return;
     }
-    reset(request);
+    request_reset(request);
     if (request->thread_id)
         request->run_id = NULL; /* of a request that was repeated */
     loop_post(request->shard->loop, &request->coming);
@@ -131,7 +131,7 @@ void request_retry(struct request *request, const struct status *why)
 
 /* ---- the caller leaves ------------------------------------------------------------------------------------------- */
 
-static bool take_from(struct request **list, struct request *request)
+static bool request_remove_from(struct request **list, struct request *request)
 {
     while (*list && *list != request)
         list = &(*list)->next;
@@ -145,5 +145,7 @@ struct run *request_end_wait(struct request *request)
 {
     struct run *run = request->waits_on;
     request->waits_on = NULL;
-    return run && (take_from(&run->waiters, request) || take_from(&run->quiet_waiters, request)) ? run : NULL;
+    return run && (request_remove_from(&run->waiters, request) || request_remove_from(&run->quiet_waiters, request))
+               ? run
+               : NULL;
 }

@@ -129,7 +129,7 @@ void request_cancel_run(struct request *request, struct thread *thread)
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */
 
 /* The agent that it is about: of the run, the thread, or the request. */
-static const char *agent_of(const struct request *request, const struct thread *thread)
+static const char *request_agent(const struct request *request, const struct thread *thread)
 {
     const Renga__V1__RunRow *row = request->place;
     if (request->type && request->type->agent)
@@ -141,10 +141,10 @@ static const char *agent_of(const struct request *request, const struct thread *
     return thread->run ? thread->run->request->agent : NULL;
 }
 
-static bool may_ask(struct request *request, const struct thread *thread)
+static bool request_is_permitted(struct request *request, const struct thread *thread)
 {
     struct status st = {0};
-    const char *agent = request->access.auth ? agent_of(request, thread) : NULL;
+    const char *agent = request->access.auth ? request_agent(request, thread) : NULL;
     if (thread->unreadable && access_control_is_limited(&request->access))
         fail(&st, PERMISSION_DENIED,
              "the agent of thread '%s' cannot be read; only a key that reaches all agents can delete it", thread->id);
@@ -156,7 +156,7 @@ static bool may_ask(struct request *request, const struct thread *thread)
 
 /* A request that begins or changes a run is stored whole in its record. The API limits are smaller, but not all
  * requests pass the API. */
-static bool fits_record(struct request *request)
+static bool request_fits_record(struct request *request)
 {
     size_t size = request->message ? protobuf_c_message_get_packed_size(request->message) : 0;
     return size <= REQUEST_BYTES_MAX ||
@@ -168,7 +168,7 @@ static bool fits_record(struct request *request)
 
 void request_serve(struct request *request, struct thread *thread)
 {
-    if (!request->maintenance && !(may_ask(request, thread) && fits_record(request)))
+    if (!request->maintenance && !(request_is_permitted(request, thread) && request_fits_record(request)))
         return;
     if (thread->shard->runner->hooks->expired(request, thread))
         return;

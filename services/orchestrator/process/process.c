@@ -31,7 +31,7 @@
     310000 /* gRPC servers of other makes cut clients that ask more often than every 5 minutes                         \
             */
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
 static void orchestrator_collect(struct buffer *out, void *data)
 {
@@ -163,7 +163,7 @@ static void make_orchestrators(struct orchestrator *orchestrator, const struct s
     orchestrator->orchestrators = addresses_create(&options);
 }
 
-/* Only some nodes need them; they say so where one is not there. */
+/* Only some nodes need them; such a node fails if its service has no address. */
 static void find_peers(struct orchestrator *orchestrator, const struct service_context *context)
 {
     for (size_t i = 0; context->process && i < PEER_COUNT; i++) {
@@ -243,7 +243,7 @@ void orchestrator_leave(struct orchestrator **orchestrator_pointer)
 
 /* ---- the store and the runner ------------------------------------------------------------------------------------ */
 
-/* As gRPC is served, where the address does not say: over mutual TLS, or plainly. */
+/* If the address has no scheme, it is that of gRPC: over mutual TLS, or plain. */
 static bool name_listen(const struct orchestrator *orchestrator, char *listen, size_t room, struct status *st)
 {
     const char *given = config_string(orchestrator->config, "orchestrator.fan_out_listen"), *scheme = "";

@@ -31,7 +31,7 @@ struct orchestrator {
 
     /* From orchestrator_open on: a command line that never calls the orchestrator never opens its store. */
     struct store *store;
-    struct fanout *fanout; /* NULL: switched off, or there is nobody to share with */
+    struct fanout *fanout; /* NULL: switched off, or there is no other loop */
     struct runner *runner;
     int64_t lease_ms;
 
@@ -48,7 +48,7 @@ struct orchestrator {
     unsigned membership;
 };
 
-/* Agents are loaded; faulty documents are logged. Nobody has joined yet. */
+/* Agents are loaded; faulty documents are logged. No loop has joined yet. */
 struct orchestrator *orchestrator_create(const struct service_context *context, struct status *st);
 
 /* From inside each loop, at its instance's beginning and end. With the last one that leaves it is gone. */

@@ -6,7 +6,7 @@
  *             |                                                 v
  *           a rest <---------------------------------- cached results
  *
- * A second sweep has the pauses whose time is over and nothing else. Their rows are sorted by their times, so it reads
+ * A second sweep has the pauses whose time is over alone. Their rows are sorted by their times, so it reads
  * only the rows whose time has come, and rests for INTERRUPT_TIMEOUTS_EVERY_MS at most. */
 #include "cluster/membership.h"
 #include "engine/node_cache.h"

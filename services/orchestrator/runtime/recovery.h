@@ -1,5 +1,5 @@
-/* Private to the orchestrator: runs that nobody carries on are taken up, those of the dead among the orchestrators that
- * share the store, and at the beginning all that were left behind. From inside the first loop. */
+/* Private to the orchestrator: runs without an owner are taken up: those of dead orchestrators that share the store,
+ * and, at the beginning, all unfinished runs. From inside the first loop. */
 #ifndef RENGA_ORCHESTRATOR_RECOVERY_H
 #define RENGA_ORCHESTRATOR_RECOVERY_H
 

@@ -10,13 +10,13 @@
 
 struct rpc_auth;
 
-/* Who asks. `auth` NULL: anybody may do anything. */
+/* The caller. `auth` NULL: every caller may do everything. */
 struct access_control {
     const struct rpc_auth *auth;
     struct rpc_principal principal;
 };
 
-/* PERMISSION_DENIED says what would allow it. */
+/* PERMISSION_DENIED names the right that is missing. */
 bool access_control_check(const struct access_control *access, const char *agent, struct status *st);
 bool access_control_allows(const struct access_control *access, const char *agent);
 /* Whether there are agents that it may not use: then a list must name one. */

@@ -144,7 +144,7 @@ static bool apply_reduce(struct frame *frame, struct activation *first, struct a
     return good;
 }
 
-static bool is_after(const struct frame *frame, const struct node *node)
+static bool pauses_after(const struct frame *frame, const struct node *node)
 {
     const struct run *run = frame_run(frame);
     for (size_t i = 0; i < frame->graph->interrupt_after_count; i++)
@@ -155,7 +155,7 @@ static bool is_after(const struct frame *frame, const struct node *node)
 
 static void note_after(struct frame *frame, const struct node *node)
 {
-    if (!is_after(frame, node))
+    if (!pauses_after(frame, node))
         return;
     for (size_t i = 0; i < frame->after_count; i++)
         if (frame->after[i] == node)
@@ -181,7 +181,7 @@ static struct activation *apply_take_out(struct frame *frame, struct activation 
 
 /* The nodes of the step that ended leave; the nodes after them are activated. A step that jumps out has written no
  * fields. */
-static void advance(struct frame *frame, struct activation *only)
+static void apply_next_activations(struct frame *frame, struct activation *only)
 {
     struct activation *done = only ? apply_take_out(frame, only) : frame->activations;
     if (!only)
@@ -220,7 +220,7 @@ bool apply_step(struct frame *frame, struct activation *only, struct status *st)
     frame->after_count = 0;
     if (!frame->parent)
         frame_run(frame)->step++;
-    advance(frame, only);
+    apply_next_activations(frame, only);
     frame_move(frame, frame->jump || (!frame->activations && !frame->after_count) ? FRAME_ENDED : FRAME_TO_BEGIN);
     return true;
 }

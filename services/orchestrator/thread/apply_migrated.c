@@ -24,7 +24,7 @@ static void apply_pin_version(struct run *run, struct agent *agent)
     run->begun->graph_version = xnonnull(arena_strdup(&run->arena, agent->version));
 }
 
-/* Nothing of it is at work: what is left in its queues came to nothing. */
+/* No node of it is at work: activations that are left in its queues were taken back. */
 static void apply_clear_queues(struct run *run)
 {
     run->ready_first = run->ready_last = NULL;

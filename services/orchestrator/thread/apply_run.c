@@ -166,7 +166,7 @@ bool run_input_fits(const struct graph *graph, const char *input_json, struct st
     return good;
 }
 
-static void note_misfit(const char *text, void *data)
+static void apply_run_note_misfit(const char *text, void *data)
 {
     struct status *st = data;
     if (st->code == OK)
@@ -175,11 +175,15 @@ static void note_misfit(const char *text, void *data)
 
 /* Moves the present state to the graph of the run, if that is another version, and takes the run's input. If a part
  * does not fit, all stays unchanged: the log has no record of a change. */
-static bool fit(struct run *run, struct thread *from, bool keeps_activations, struct status *st)
+static bool apply_run_input_fits(struct run *run, struct thread *from, bool keeps_activations, struct status *st)
 {
     Renga__V1__RunMigrated unchanged = RENGA__V1__RUN_MIGRATED__INIT;
-    struct state_migration migration = {
-        .thread = from, .agent = run->agent, .wish = &unchanged, .problem = note_misfit, .data = st, .fits = true};
+    struct state_migration migration = {.thread = from,
+                                        .agent = run->agent,
+                                        .wish = &unchanged,
+                                        .problem = apply_run_note_misfit,
+                                        .data = st,
+                                        .fits = true};
     if (from->root && from->root->graph == run->agent->graph)
         return apply_run_write_input(run, from->root->state, false, st);
     if (!from->root)
@@ -233,7 +237,8 @@ bool apply_went_to_work(struct run *run, struct thread *from, bool keeps_activat
     bool fresh = !from->root;
     if (from != thread)
         frame_reset_activations(from->root);
-    if (!fit(run, from, keeps_activations, st)) /* with its input: activated nodes may take it at once */
+    if (!apply_run_input_fits(run, from, keeps_activations,
+                              st)) /* with its input: activated nodes may take it at once */
         return false;
     apply_run_leave_queue(run);
     if (thread->run)

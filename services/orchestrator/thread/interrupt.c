@@ -22,14 +22,14 @@ void interrupt_make_id(char id[ID_MAX], uint64_t seed, int64_t step, uint32_t no
     id_make_hashed(id, "q_", id_hash_text(id_hash(seed, numbers, sizeof numbers), key));
 }
 
-static void make_id(char id[ID_MAX], const char *prefix, const struct frame *frame, int64_t step,
-                    const struct node *node, uint32_t branch, const char *key)
+static void interrupt_make_frame_id(char id[ID_MAX], const char *prefix, const struct frame *frame, int64_t step,
+                                    const struct node *node, uint32_t branch, const char *key)
 {
     uint64_t numbers[] = {(uint64_t)step, node->index, branch};
     id_make_hashed(id, prefix, id_hash_text(id_hash(frame_seed(frame), numbers, sizeof numbers), key));
 }
 
-static struct interrupt *find(const struct activation *activation, const char *key)
+static struct interrupt *interrupt_of_key(const struct activation *activation, const char *key)
 {
     for (struct interrupt *interrupt = activation->interrupts; interrupt; interrupt = interrupt->next)
         if (strcmp(interrupt->asked->key, key) == 0)
@@ -44,13 +44,13 @@ bool interrupts_add(struct activation *activation, const Response *response, int
         link = &(*link)->next;
     for (size_t i = 0; i < response->n_interrupts; i++) {
         const Renga__V1__NodeInterrupt *asked = response->interrupts[i];
-        if (find(activation, asked->key))
+        if (interrupt_of_key(activation, asked->key))
             continue;
         struct interrupt *interrupt = xnonnull(arena_zalloc(activation->frame->arena, sizeof *interrupt));
         interrupt->asked = asked;
         interrupt->asked_ms = now_ms;
-        make_id(interrupt->id, "q_", activation->frame, activation->step, activation->node, activation->branch,
-                asked->key);
+        interrupt_make_frame_id(interrupt->id, "q_", activation->frame, activation->step, activation->node,
+                                activation->branch, asked->key);
         *link = interrupt;
         link = &interrupt->next;
     }
@@ -87,7 +87,7 @@ void run_note_answered(struct run *run, uint64_t hash)
 bool interrupts_are_answered(const struct activation *activation, const Response *response)
 {
     for (size_t i = 0; i < response->n_interrupts; i++) {
-        const struct interrupt *interrupt = find(activation, response->interrupts[i]->key);
+        const struct interrupt *interrupt = interrupt_of_key(activation, response->interrupts[i]->key);
         if (!interrupt || !interrupt->answer)
             return false;
     }
@@ -146,7 +146,8 @@ Renga__V1__Interrupt *interrupt_message(struct arena *arena, const struct frame 
         return message;
     }
     bool before = kind == RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_BEFORE;
-    make_id(id, before ? "b_" : "a_", frame, frame->step, node, activation ? activation->branch : 0, "");
+    interrupt_make_frame_id(id, before ? "b_" : "a_", frame, frame->step, node, activation ? activation->branch : 0,
+                            "");
     message->interrupt_id = xnonnull(arena_strdup(arena, id));
     message->asked_ms = frame->thread->run->updated_ms;
     message->expires_ms = run_pause_expires_ms(frame->thread->run, message->asked_ms);

@@ -45,7 +45,7 @@ int64_t run_timeout_ms(const struct run *run)
     return run->request->timeout_ms ? run->request->timeout_ms : run_graph(run)->timeout_ms;
 }
 
-static int64_t lower(int64_t a, int64_t b)
+static int64_t lower_limit(int64_t a, int64_t b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
@@ -60,15 +60,15 @@ static struct graph_budget budget_of(const struct run *run)
     if (!asked)
         return most;
     if (asked->maybe_model_calls_case)
-        most.model_calls = lower(most.model_calls, asked->model_calls);
+        most.model_calls = lower_limit(most.model_calls, asked->model_calls);
     if (asked->maybe_tokens_case)
-        most.tokens = lower(most.tokens, asked->tokens);
+        most.tokens = lower_limit(most.tokens, asked->tokens);
     if (asked->maybe_tool_calls_case)
-        most.tool_calls = lower(most.tool_calls, asked->tool_calls);
+        most.tool_calls = lower_limit(most.tool_calls, asked->tool_calls);
     if (asked->maybe_duration_ms_case)
-        most.duration_ms = lower(most.duration_ms, asked->duration_ms);
+        most.duration_ms = lower_limit(most.duration_ms, asked->duration_ms);
     if (asked->maybe_cost_micros_case)
-        most.cost_micros = lower(most.cost_micros, asked->cost_micros);
+        most.cost_micros = lower_limit(most.cost_micros, asked->cost_micros);
     return most;
 }
 

@@ -109,7 +109,7 @@ struct runner_metrics {
 };
 
 /* "QUESTION" of "STOP_REASON_QUESTION" */
-static const char *word(const ProtobufCEnumDescriptor *values, int number, const char *prefix)
+static const char *enum_word(const ProtobufCEnumDescriptor *values, int number, const char *prefix)
 {
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(values, number);
     return value ? value->name + strlen(prefix) : "UNKNOWN";
@@ -161,8 +161,8 @@ void runner_metrics_run(struct runner_metrics *runner_metrics, const struct loop
 {
     if (!runner_metrics || (unsigned)state >= STATES || (unsigned)reason >= REASONS)
         return;
-    const char *is = word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
-    const char *why = word(&renga__v1__stop_reason__descriptor, (int)reason, "STOP_REASON_");
+    const char *is = enum_word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
+    const char *why = enum_word(&renga__v1__stop_reason__descriptor, (int)reason, "STOP_REASON_");
     uint32_t series = runner_metrics_series_of(runner_metrics, RUNS, &runner_metrics->runs[state][reason], is, why);
     metrics_add(runner_metrics->metrics, loop_index(loop), series, 1);
 }
@@ -172,7 +172,7 @@ void runner_metrics_ended(struct runner_metrics *runner_metrics, const struct lo
 {
     if (!runner_metrics || (unsigned)state >= STATES)
         return;
-    const char *outcome = word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
+    const char *outcome = enum_word(&renga__v1__run_state__descriptor, (int)state, "RUN_STATE_");
     uint32_t series =
         metrics_series(runner_metrics->families[ENDED], (const char *[]){agent ? agent : "other", outcome});
     metrics_add(runner_metrics->metrics, loop_index(loop), series, 1);

@@ -26,8 +26,9 @@ static void add_problem(const char *text, void *data)
     migration->problem(text, migration->data);
 }
 
-static void misfit(struct state_migration *migration, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void misfit(struct state_migration *migration, const char *format, ...)
+static void migration_problem(struct state_migration *migration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void migration_problem(struct state_migration *migration, const char *format, ...)
 {
     va_list arguments;
     struct status st = {0};
@@ -42,7 +43,7 @@ static void misfit(struct state_migration *migration, const char *format, ...)
 #define SPOT_MAX (PATH_MAX_BYTES + GRAPH_NAME_MAX + 2)
 
 /* PATH/NODE in the old version. */
-static const char *spot(char text[SPOT_MAX], const struct frame *frame, const struct node *node)
+static const char *position_text(char text[SPOT_MAX], const struct frame *frame, const struct node *node)
 {
     struct buffer path;
     buffer_init(&path, PATH_MAX_BYTES);
@@ -97,7 +98,8 @@ static void move_result(struct state_migration *migration, struct activation *to
     to->response = xnonnull(message_copy(to->frame->arena, &from->response->base));
     if (from->state == ACTIVATION_FINISHED &&
         (!response_check(to, to->response, &st) || !activation_read_write(to, &st)))
-        misfit(migration, "what the node '%s' has come to: %s", spot(text, from->frame, from->node), st.text);
+        migration_problem(migration, "what the node '%s' has come to: %s", position_text(text, from->frame, from->node),
+                          st.text);
 }
 
 static void move_branch(struct state_migration *migration, struct activation *to, const struct activation *from,
@@ -129,7 +131,8 @@ static void check_given(struct state_migration *migration, const struct activati
         if (to->branches[i].state != BRANCH_UNOPENED)
             continue;
         if (!branch_fits(to, i, whole, &st)) {
-            misfit(migration, "what branch %zu of '%s' is given: %s", i, spot(text, from->frame, from->node), st.text);
+            migration_problem(migration, "what branch %zu of '%s' is given: %s", i,
+                              position_text(text, from->frame, from->node), st.text);
             return;
         }
         whole = false;
@@ -157,13 +160,15 @@ static const struct node *find_node(struct state_migration *migration, const str
     char text[SPOT_MAX];
     const struct node *node = new_node(migration, frame->graph, from->frame->graph, from->node);
     if (!node) {
-        misfit(migration, "the node '%s' is due, and the new version has no such node; renamed_nodes can name another",
-               spot(text, from->frame, from->node));
+        migration_problem(migration,
+                          "the node '%s' is due, and the new version has no such node; renamed_nodes can name another",
+                          position_text(text, from->frame, from->node));
         return NULL;
     }
     if (branches_logged(from) && node->kind != from->node->kind) {
-        misfit(migration, "the run is within the sub-graph of '%s', which is of kind %s in the new version, not %s",
-               spot(text, from->frame, from->node), node->kind->name, from->node->kind->name);
+        migration_problem(migration,
+                          "the run is within the sub-graph of '%s', which is of kind %s in the new version, not %s",
+                          position_text(text, from->frame, from->node), node->kind->name, from->node->kind->name);
         return NULL;
     }
     return node;
@@ -243,8 +248,8 @@ static void move_marks(struct state_migration *migration, struct frame *frame, c
     for (size_t i = 0; i < count; i++) {
         const struct node *node = new_node(migration, to, from, &from->nodes[i]);
         if (!node && old->deferred[i])
-            misfit(migration, "the node '%s' is deferred, and the new version has no such node",
-                   spot(text, old, &from->nodes[i]));
+            migration_problem(migration, "the node '%s' is deferred, and the new version has no such node",
+                              position_text(text, old, &from->nodes[i]));
         if (!node)
             continue;
         frame->visits[node->index] = old->visits[i];
@@ -270,8 +275,8 @@ static void move_after(struct state_migration *migration, struct frame *frame, c
         if (node)
             frame->after[frame->after_count++] = node;
         else
-            misfit(migration, "the run is paused after '%s', and the new version has no such node",
-                   spot(text, old, old->after[i]));
+            migration_problem(migration, "the run is paused after '%s', and the new version has no such node",
+                              position_text(text, old, old->after[i]));
     }
 }
 
@@ -282,7 +287,7 @@ static void add_state_problem(const char *text, void *data)
     buffer_init(&path, PATH_MAX_BYTES);
     frame_path(migration->at, &path);
     if (path.length)
-        misfit(migration, "in '%s': %s", buffer_text(&path), text);
+        migration_problem(migration, "in '%s': %s", buffer_text(&path), text);
     else
         add_problem(text, migration);
     buffer_fini(&path);
@@ -348,8 +353,9 @@ static void move_memory(struct state_migration *migration, const struct memory *
         migration->memories = memory;
         state_move(old->state, memory->state, add_problem, migration);
     } else {
-        misfit(migration, "the sub-graph '%s' remembers something at '%s', and the new version has none there",
-               state_graph(old->state)->name, old->path);
+        migration_problem(migration,
+                          "the sub-graph '%s' remembers something at '%s', and the new version has none there",
+                          state_graph(old->state)->name, old->path);
     }
     buffer_fini(&path);
 }
@@ -367,8 +373,9 @@ void memories_drop(struct memory **memories)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-static void build(struct state_migration *migration,
-                  void (*move)(struct state_migration *migration, struct frame *frame, const struct frame *old))
+static void state_migration_make(struct state_migration *migration,
+                                 void (*move)(struct state_migration *migration, struct frame *frame,
+                                              const struct frame *old))
 {
     struct thread *thread = migration->thread;
     struct memory *copied = thread->memories;
@@ -385,12 +392,12 @@ static void build(struct state_migration *migration,
 
 void state_migration_build(struct state_migration *migration)
 {
-    build(migration, move_frame);
+    state_migration_make(migration, move_frame);
 }
 
 void state_migration_move_fields(struct state_migration *migration)
 {
-    build(migration, move_state);
+    state_migration_make(migration, move_state);
 }
 
 void state_migration_drop(struct state_migration *migration)

@@ -1,7 +1,7 @@
 /* Private to the orchestrator: the progress of a run, built anew in another version of its agent: state by fields,
- * activated nodes by their names with what they have come to, and so within each graph that is under way. Nothing of
- * the thread changes; what is built belongs to the caller until it is dropped. The same log always gives the same, so a
- * record that says to what version a run was moved is enough. */
+ * activated nodes by their names with their progress, and likewise within each graph under way. The thread does not
+ * change; the result belongs to the caller until it is dropped. The same log always gives the same result, so a record
+ * with the new version of a run is enough. */
 #ifndef RENGA_ORCHESTRATOR_STATE_MIGRATION_H
 #define RENGA_ORCHESTRATOR_STATE_MIGRATION_H
 
@@ -19,10 +19,10 @@ struct state_migration {
     struct thread *thread;
     struct agent *agent; /* the new version */
     const Renga__V1__RunMigrated *wish;
-    void (*problem)(const char *text, void *data); /* what does not fit, each with its node and where that is */
+    void (*problem)(const char *text, void *data); /* a misfit, with its node and the path of it */
     void *data;
 
-    /* What was built. */
+    /* The result. */
     struct frame *root;
     struct memory *memories;
     bool fits; /* no problem was told */
@@ -31,7 +31,7 @@ struct state_migration {
 };
 
 void state_migration_build(struct state_migration *migration);
-/* Only the state and what sub-graphs remember: it has no activations. */
+/* Only the state and the memories of sub-graphs: it has no activations. */
 void state_migration_move_fields(struct state_migration *migration);
 void state_migration_drop(struct state_migration *migration);
 void memories_drop(struct memory **memories);

@@ -12,10 +12,10 @@ struct thread;
 /* The agent that a request names: from memory, else from the store. Held. NULL: the request was
  * refused, or is served again when the document has been read. */
 struct agent *request_find_agent(struct request *request, struct thread *thread, const char *name, const char *version);
-/* The same where it need not be there: true, and the agent (held) or NULL; false: the request is served again. */
+/* The same for a version that may be missing. True: `agent` is held, or NULL. False: the request is served again. */
 bool request_find_agent_if_any(struct request *request, struct thread *thread, const char *version,
                                struct agent **agent);
-/* DescribeAgent, as far as the store knows: the answer has versions and nothing else, `place` the agent, held. */
+/* DescribeAgent, as far as the store knows: the answer has the versions alone, and `place` the agent, held. */
 void request_describe_agent(struct request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* Events that the log does not hold yet, or that wait for the disk: kept while anybody watches the thread's runs. */
+/* Events that the log does not hold yet, or that wait for the disk: kept while a client watches a run of the thread. */
 #include "fanout/attempt_data.h"
 #include "journal/events.h"
 #include "subscribers.h"
@@ -51,7 +51,7 @@ static void queue_live_event(struct thread *thread, struct live_event *event)
     thread->live_bytes += event->size;
 }
 
-static void hand_to(struct subscription *subscription, const struct live_event *event)
+static void live_event_deliver(struct subscription *subscription, const struct live_event *event)
 {
     if (subscription->state == SUBSCRIPTION_LIVE && subscription_is_full(subscription) &&
         subscription->full) { /* too slow: it reads the log again */
@@ -64,13 +64,13 @@ static void hand_to(struct subscription *subscription, const struct live_event *
         subscription_add(subscription, event);
 }
 
-/* Hands out what may be shown; what the log holds by now is dropped. */
-static void hand_out(struct thread *thread)
+/* Delivers the events whose record is on disk, and drops those that the log holds by now. */
+static void live_events_deliver(struct thread *thread)
 {
     for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
         for (struct subscription *subscription = thread->subscriptions, *next; subscription; subscription = next) {
             next = subscription->next;
-            hand_to(subscription, event);
+            live_event_deliver(subscription, event);
         }
     while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= thread->committed)
         live_drop_first(thread);
@@ -90,7 +90,7 @@ struct event_reader event_reader_of(struct run *run, struct arena *arena)
                                  .arena = arena};
 }
 
-/* What all have that are live makes room first: whoever comes later misses it. */
+/* Drops the oldest events, which all live subscriptions have. A later watcher does not get them. */
 static bool live_events_make_room(struct thread *thread)
 {
     while (thread->live_count >= LIVE_MAX || thread->live_bytes >= LIVE_BYTES) {
@@ -118,7 +118,7 @@ static void live_events_show(struct run *run, Renga__V1__RunEvent *event, bool o
     struct live_event *live = live_of_run(run, event, of_result);
     queue_live_event(thread, live);
     if (thread->live == live || thread->live->record <= thread->committed)
-        hand_out(thread);
+        live_events_deliver(thread);
 }
 
 void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *pending)
@@ -128,13 +128,13 @@ void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *pend
         return;
     arena_init(&arena, NULL, 0, SCRATCH_MAX);
     struct event_reader reader = event_reader_of(run, &arena);
-    /* It was noted last; who reads it again is told the same time. */
+    /* It was noted last. A later reader gets the same time. */
     int64_t at_ms = run->pending_event_ms[run->pending_event_count - 1];
     live_events_show(run, event_of_pending(&reader, pending, run->thread->last + 1, at_ms), pending->of_result);
     arena_fini(&arena);
 }
 
-/* Before anybody watched, or dropped since to make room. */
+/* Events from before the first watcher, and events that were dropped since to make room. */
 void live_recall(struct run *run)
 {
     struct arena arena;
@@ -225,7 +225,7 @@ static void send_tokens_of_frame(struct subscription *subscription, struct frame
     }
 }
 
-/* Their events have ids of their own, above all that is on its way to the disk: so only when nothing is. */
+/* The ids of token events are above those of all records, so they are sent only when all records are on disk. */
 void subscription_send_tokens(struct subscription *subscription)
 {
     struct thread *thread = subscription->thread;
@@ -244,7 +244,7 @@ struct recording {
     uint32_t first_kept;
 };
 
-static void recorded(struct event_reader *reader, const Renga__V1__RunEvent *event)
+static void live_event_of_record(struct event_reader *reader, const Renga__V1__RunEvent *event)
 {
     struct recording *recording = reader->data;
     struct thread *thread = recording->run->thread;
@@ -265,7 +265,7 @@ void subscribers_recorded(struct run *run, const Record *record, uint64_t number
     arena_init(&arena, NULL, 0, SCRATCH_MAX);
     struct event_reader reader = event_reader_of(run, &arena);
     reader.live = run;
-    reader.came = recorded;
+    reader.came = live_event_of_record;
     reader.data = &recording;
     events_of_record(&reader, record, number);
     arena_fini(&arena);
@@ -273,7 +273,7 @@ void subscribers_recorded(struct run *run, const Record *record, uint64_t number
 
 void subscribers_committed(struct thread *thread)
 {
-    hand_out(thread);
+    live_events_deliver(thread);
     for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next)
         subscription_fill(subscription);
 }

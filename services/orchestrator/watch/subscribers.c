@@ -266,7 +266,7 @@ static int64_t last_event_sent(const struct thread *thread, const struct run *ru
 }
 
 /* The last event that was shown at all. */
-static int64_t present(const struct thread *thread, const struct run *run, int64_t last)
+static int64_t last_event_shown(const struct thread *thread, const struct run *run, int64_t last)
 {
     bool shows = run && run == thread->run && thread->event_number;
     return shows ? (int64_t)((thread->last + 1) << EVENT_NUMBER_BITS | (thread->event_number - 1)) : last;
@@ -303,7 +303,7 @@ void subscribers_add(struct request *request, struct thread *thread, struct agen
     struct run *run = thread_find_run(thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
     if (!set_cursor(subscription, message->after_event_id,
-                    run ? present(thread, run, run->last_event) : row->run->last_event_id,
+                    run ? last_event_shown(thread, run, run->last_event) : row->run->last_event_id,
                     run ? last_event_sent(thread, run) : row->run->last_event_id,
                     run ? run->first_record : row->first_record, &st)) {
         if (agent)

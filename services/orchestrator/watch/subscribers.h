@@ -52,7 +52,7 @@ struct subscription {
     char run_id[ID_MAX];
     struct agent *agent;
     uint64_t next_record, upto; /* to be read from the log */
-    uint64_t live_from;         /* what comes from this record on is among the live events */
+    uint64_t live_from;         /* events from this record on are among the live events */
     int64_t cursor, until;      /* until: the last event of a run that is in memory no more; 0: it goes on */
     int64_t text_from;          /* `misses_text`: it has seen tokens up to this event */
     enum subscription_state state;
@@ -77,7 +77,7 @@ struct request *subscription_open(struct watcher *watcher);
 bool subscribers_await_end(const struct run *run);
 void subscribers_send_pending(struct run *run, const Renga__V1__ShownEvent *event);
 void subscribers_send_token(struct activation *activation, int64_t id, const char *text, const char *channel);
-void live_recall(struct run *run); /* what was shown since the last record is there for whoever comes now */
+void live_recall(struct run *run); /* events since the last record become live events again, for a new watcher */
 void subscribers_recorded(struct run *run, const Renga__V1__LogRecord *record, uint64_t number);
 void subscribers_committed(struct thread *thread);
 void subscribers_end(struct thread *thread, const struct status *why);
@@ -85,7 +85,7 @@ void subscription_leave(struct subscription *subscription);
 bool subscription_is_full(const struct subscription *subscription);
 void subscription_fill(struct subscription *subscription);
 void subscription_add(struct subscription *subscription, const struct live_event *event);
-void subscription_send(struct subscription *subscription); /* what is in its packet, when the one before was taken */
+void subscription_send(struct subscription *subscription); /* its packet, when the one before was taken */
 void subscription_send_tokens(
     struct subscription *subscription); /* the texts of attempts at work, as far as it has not seen them */
 void subscription_end(struct subscription *subscription, const struct status *why);

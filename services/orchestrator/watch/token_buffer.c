@@ -62,8 +62,8 @@ static struct piece *add_piece(struct token_buffer *token_buffer)
     return &token_buffer->pieces[token_buffer->count++];
 }
 
-/* Pieces that nobody has seen are one: nobody comes back with an id between them. One stays small beside the whole, so
- * that the front can go without the rest. */
+/* Pieces that no watcher has seen become a single piece, since no watcher comes back with an id between them. A piece
+ * stays small beside the whole text, so that the front can be dropped without the rest. */
 void token_buffer_add(struct token_buffer **token_buffer, int64_t id, const char *text, const char *channel, bool seen)
 {
     struct token_buffer *one = token_buffer_find(token_buffer, channel);
