@@ -7,6 +7,7 @@
 #include "list/list_tools.h"
 #include "notes/notes.h"
 #include "playbook/playbooks.h"
+#include "proto/contract_check.h"
 #include "rpc/rpc.h"
 #include "run/run_tools.h"
 #include "search/search.h"
@@ -25,7 +26,10 @@ static void service_search(Renga__V1__ToolRunner_Service *self, const Renga__V1_
 {
     struct tool_runner *runner = (struct tool_runner *)self;
     const char *const *names = (const char *const *)request->sources;
-    if (search_is_outside(runner->shared->sources, names, request->n_sources))
+    struct status st = {0};
+    if (!contract_check(&request->base, &st))
+        rpc_fail(data, &st);
+    else if (search_is_outside(runner->shared->sources, names, request->n_sources))
         search_method(runner, data, request, reply);
     else
         knowledge_search(knowledge_of(self), data, request, reply);

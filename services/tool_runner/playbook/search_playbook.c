@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "knowledge/knowledge_priv.h"
+#include "proto/contract_check.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static bool searching_check(const Renga__V1__SearchPlaybookRequest *request, con
                             struct status *st)
 {
     size_t length = strlen(request->query);
-    if (!playbook_check_dataset("dataset", request->dataset, st))
+    if (!contract_check(&request->base, st) || !playbook_check_dataset("dataset", request->dataset, st))
         return false;
     if (text_is_blank(request->query))
         return fail_field(st, "query", "is empty; say what the task is");
