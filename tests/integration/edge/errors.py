@@ -283,5 +283,89 @@ def _():
     refused(400, "INVALID_ARGUMENT", "GET", "/v1/agents", renga_forwarded_bin="AA==")
 
 
+# ---- the bounds of /openapi.json -----------------------------------------------------------------------------------
+
+
+def schema_of(schema):
+    while "$ref" in schema:
+        schema = {**document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], **{key: schema[key] for key in schema if key != "$ref"}}
+    return schema
+
+
+def least(schema):
+    """A small value that fits."""
+    schema = schema_of(schema)
+    kind = schema.get("type")
+    if "enum" in schema:
+        return schema["enum"][-1]
+    if kind == "object":
+        return {name: least(inner) for name, inner in schema.get("properties", {}).items() if name in schema.get("required", ())}
+    if kind == "array":
+        return [least(schema["items"])]
+    if kind in ("string", "boolean"):
+        return "YQ" if kind == "string" else True
+    return max(schema.get("minimum", 0), min(1, schema.get("maximum", 1)))
+
+
+def beyond(schema):
+    """Values just beyond the bounds of a field."""
+    if "enum" in schema:
+        yield "ASLEEP"
+    if schema.get("maxLength", LONGEST) < LONGEST and not schema.get("contentEncoding"):
+        yield "a" * (schema["maxLength"] + 1)
+    if schema.get("minLength"):
+        yield ""
+    if "minimum" in schema:
+        yield schema["minimum"] - (0.5 if schema["type"] == "number" else 1)
+    if "exclusiveMinimum" in schema:
+        yield schema["exclusiveMinimum"]
+    if "maximum" in schema:
+        yield schema["maximum"] + (0.5 if schema["type"] == "number" else 1)
+    if schema.get("maxItems", LONGEST) < 5000:
+        yield [least(schema["items"])] * (schema["maxItems"] + 1)
+    if "maxProperties" in schema:
+        yield {f"key{i}": "x" for i in range(schema["maxProperties"] + 1)}
+    if "propertyNames" in schema:
+        yield {"k" * (schema["propertyNames"]["maxLength"] + 1): "x"}
+    if isinstance(schema.get("additionalProperties"), dict) and "maxLength" in schema["additionalProperties"]:
+        yield {"key": "x" * (schema["additionalProperties"]["maxLength"] + 1)}
+
+
+def beyond_in(schema, body, depth=0):
+    """Bodies with one field beyond a bound, and the path of that field."""
+    for name, inner in schema["properties"].items():
+        field, others = schema_of(inner), [each for group in schema.get("x-oneof", ()) if name in group for each in group]
+        rest = {key: value for key, value in body.items() if key != name and key not in others}
+        for value in beyond(field):
+            yield {**rest, name: value}, name
+        items = schema_of(field["items"]) if field.get("type") == "array" else None
+        for value in beyond(items) if items else ():
+            yield {**rest, name: [value]}, f"{name}[0]"
+        holder, at = (items, f"{name}[0]") if items else (field, name)
+        if "properties" in holder and depth < 4:
+            given = body.get(name, least(field))
+            for value, path in beyond_in(holder, (given or [{}])[0] if items else given, depth + 1):
+                yield {**rest, name: [value] if items else value}, f"{at}.{path}"
+
+
+@check("each bound that /openapi.json gives a field of a body is kept, and the error names the field")
+def _():
+    counts = collections.Counter()
+
+    def work(name):
+        verb, path, operation = ROUTES[name]
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        for body, field in beyond_in(schema_of(content["schema"]), content.get("example", {})) if content else ():
+            status, _, told = front.ask(verb, re.sub("{[^}]*}", "never", path), body, accept="text/event-stream, application/json", **bearer("opens-all"))
+            expect(status == 400, f"{name}, {field}: {status} {str(told)[:200]} for {str(body)[:200]}")
+            fields = [violation["field"] for detail in told["error"]["details"] for violation in detail.get("fieldViolations", ())]
+            expect(fields and fields[0].startswith(field), f"{name}, {field}: {told['error']['message'][:200]} for {str(body)[:200]}")
+            counts[name] += 1
+    of_all(work)
+    expect(sum(counts.values()) > 500, f"only {counts}")
+    expect(document["components"]["schemas"]["Sampling"]["properties"]["topP"].get("exclusiveMinimum") == 0, "topP may be 0, which is refused")
+    return f"{sum(counts.values())} bodies"
+
+
 front.stop()
 finish()

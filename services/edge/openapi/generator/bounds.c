@@ -20,8 +20,9 @@ static void bounds_write_text(const FieldProto *field, const Renga__V1__FieldBou
 
 static void bounds_write_number(const Renga__V1__FieldBounds *bounds, cJSON *value)
 {
+    const char *least = bounds->required && bounds->min == 0 ? "exclusiveMinimum" : "minimum"; /* zero is missing */
     if (bounds->maybe_min_case)
-        cJSON_AddNumberToObject(value, "minimum", bounds->or_zero ? fmin(bounds->min, 0) : bounds->min);
+        cJSON_AddNumberToObject(value, least, bounds->or_zero ? fmin(bounds->min, 0) : bounds->min);
     if (bounds->maybe_max_case)
         cJSON_AddNumberToObject(value, "maximum", bounds->or_zero ? fmax(bounds->max, 0) : bounds->max);
 }
