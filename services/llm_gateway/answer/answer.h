@@ -76,6 +76,7 @@ struct answer {
     char word[ANSWER_FINISH_REASON_MAX + 1]; /* the provider's finish reason */
     Renga__V1__FinishReason stopped;
     bool had_choice;             /* there was a choice, possibly empty */
+    bool had_other_choice;       /* a choice that was not asked for came, and is left out */
     bool ended;                  /* the provider has marked the end */
     Renga__V1__Finding *finding; /* of the extractive provider; NULL otherwise */
     struct answer_text parts[ANSWER_PARTS];

@@ -36,6 +36,8 @@ static bool answer_outcome_has_ended(struct answer *answer, struct failure *fail
     if (answer->word[0])
         return fail(&failure->status, DATA_LOSS, "the answer ended with '%s', which is no way to end that we know",
                     answer->word);
+    if (answer->had_other_choice && !answer->had_choice)
+        return fail(&failure->status, DATA_LOSS, "the answer has choices, but none with the index 0");
     if (answer->ended && !answer->had_choice) /* an empty answer: the outcome EMPTY */
         return true;
     return fail(&failure->status, DATA_LOSS, "the answer came to an end without a reason: it may have been cut");

@@ -371,8 +371,10 @@ static void pipeline_upstream_try_again(struct pipeline *pipeline)
 
 static void pipeline_upstream_answer_read(struct pipeline *pipeline, bool good)
 {
-    if (!good)
+    if (!good) {
         deployment_redact(pipeline->target->deployment, pipeline->failure.status.text);
+        deployment_hide_host(pipeline->target->deployment, pipeline->failure.status.text);
+    }
     note_attempt(pipeline, good);
     pipeline_add_usage(pipeline);
     pipeline_record_attempt(pipeline, good ? OK : pipeline->failure.status.code);

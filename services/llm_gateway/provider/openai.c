@@ -105,6 +105,7 @@ struct call_heard {
 struct heard {
     bool whole; /* an answer */
     bool is_object, is_error, has_choices, has_choice, has_message;
+    bool has_other_choice; /* of another number than 0 */
     const char *id, *model, *finish;
     const char *content, *refusal;
     /* Thinking is no part of OpenAI's own API. DeepSeek, vLLM and SGLang name it reasoning_content, OpenRouter and
@@ -203,8 +204,8 @@ static struct heard no_choice(bool whole)
     return (struct heard){.whole = whole, .finish = "", .content = "", .refusal = ""};
 }
 
-/* Number 0 counts, or the first one without numbers. There is no choice with the usage chunk, or if the model's answer
- * is empty. */
+/* Number 0 counts, or the first one without numbers. An answer with other numbers alone is refused at its end. There is
+ * no choice with the usage chunk, or if the model's answer is empty. */
 static void read_choices(struct json_pull *in, struct heard *heard)
 {
     struct json_scope choices;
@@ -216,7 +217,9 @@ static void read_choices(struct json_pull *in, struct heard *heard)
             struct heard choice = no_choice(heard->whole);
             choice.last_call = &choice.first_call;
             int64_t index = openai_read_choice(in, &choice);
-            if (choice.has_choice && !heard->has_choice && (index < 0 ? choices.index : index) == 0) {
+            bool first = (index < 0 ? choices.index : index) == 0;
+            heard->has_other_choice |= choice.has_choice && !first;
+            if (choice.has_choice && !heard->has_choice && first) {
                 /* One choice was requested: further choices are skipped, in every chunk. */
                 heard->has_choice = true;
                 heard->has_message = choice.has_message;
@@ -288,6 +291,7 @@ static bool take_in(struct answer *answer, const struct heard *heard, bool good,
     answer_name(answer, heard->id, heard->model);
     openai_spend(answer, &heard->counts);
     answer->had_choice |= heard->has_choice;
+    answer->had_other_choice |= heard->has_other_choice;
     if (!good)
         return fail(&failure->status, DATA_LOSS, "the answer is not as the API has it: %s", st->text);
     return say_all(answer, heard, failure);

@@ -239,15 +239,16 @@ void deployment_enforce(const struct deployment *deployment)
 
 /* ---- keeping the key to ourselves -------------------------------------------------------------------------------- */
 
-static const char PUT_IN[] = "[key]";
-#define PUT_IN_LENGTH (sizeof PUT_IN - 1)
+#define KEY_WORD  "[key]"
+#define HOST_WORD "[host]"
 
 /* The new text must not be longer than the old one: the text only shrinks. */
-static char *put_in(char *at, size_t length)
+static char *put_in(char *at, size_t length, const char *word)
 {
-    memcpy(at, PUT_IN, PUT_IN_LENGTH);
-    memmove(at + PUT_IN_LENGTH, at + length, strlen(at + length) + 1);
-    return at + PUT_IN_LENGTH;
+    size_t size = strlen(word);
+    memcpy(at, word, size);
+    memmove(at + size, at + length, strlen(at + length) + 1);
+    return at + size;
 }
 
 static size_t idempotency_name(const char *at)
@@ -267,14 +268,23 @@ static bool looks_like_key(const char *word, size_t length)
 void deployment_redact(const struct deployment *deployment, char *text)
 {
     size_t key_length = deployment->key ? strlen(deployment->key) : 0;
-    if (key_length >= PUT_IN_LENGTH)
+    if (key_length >= strlen(KEY_WORD))
         for (char *at = text; (at = strstr(at, deployment->key));)
-            at = put_in(at, key_length);
+            at = put_in(at, key_length, KEY_WORD);
     for (char *at = text; *at;) {
         size_t length = idempotency_name(at);
         if (looks_like_key(at, length))
-            at = put_in(at, length);
+            at = put_in(at, length, KEY_WORD);
         else
             at += length ? length : 1;
     }
+}
+
+void deployment_hide_host(const struct deployment *deployment, char *text)
+{
+    const char *host = deployment->chat_url ? http_url_host(deployment->chat_url) : "";
+    size_t length = strlen(host);
+    if (length >= strlen(HOST_WORD))
+        for (char *at = text; (at = strcasestr(at, host));)
+            at = put_in(at, length, HOST_WORD);
 }

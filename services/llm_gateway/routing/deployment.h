@@ -78,5 +78,7 @@ void deployment_enforce(const struct deployment *deployment);
 
 /* Removes the key from a text of the provider, and text that looks like a part of it: "sk-pr****Q9aA". */
 void deployment_redact(const struct deployment *deployment, char *text);
+/* Removes the host of the deployment, which some servers quote in their errors. */
+void deployment_hide_host(const struct deployment *deployment, char *text);
 
 #endif

@@ -92,14 +92,25 @@ class Gateway:
                 pieces[event.tool_call.index] = pieces.get(event.tool_call.index, "") + event.tool_call.arguments_json
         return list(pieces.values())
 
-    def ask(self, script, stream=False, **more):
-        """The status, the answer put together from its pieces, and how many requests the upstream got."""
+    def open(self, script, stream, **more):
         Upstream.asked, Upstream.script = 0, staticmethod(script)
         body = {"model": "m", "messages": [{"role": "user", "content": "q"}], "stream": stream, **more}
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
+        return urllib.request.urlopen(request, timeout=60)
+
+    def raw(self, script, stream):
+        """All that a caller sees of the answer."""
         try:
-            with urllib.request.urlopen(request, timeout=60) as reply:
+            with self.open(script, stream) as reply:
+                return reply.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+
+    def ask(self, script, stream=False, **more):
+        """The status, the answer put together from its pieces, and how many requests the upstream got."""
+        try:
+            with self.open(script, stream, **more) as reply:
                 text = reply.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read())["error"], Upstream.asked
@@ -252,6 +263,22 @@ with Gateway("--llm_gateway.timeout=700ms") as gateway:
         for stream in (False, True):
             code, error, asked = gateway.ask(busy_late, stream)
             expect(code in (503, 504) and 1 <= asked <= 2, f"{code} {error} {asked}")
+
+OTHERS = {False: whole(said("wrong", 1)), True: events(chunk(piece("wr", 1)), chunk(piece("ong", 1, "stop")))}
+QUOTES = {"error": {"message": f"http://127.0.0.1:{server.server_port}/v1 is down"}}
+IN_ERRORS = {False: (500, json.dumps(QUOTES).encode(), {}), True: events(QUOTES)}
+for streamed in (False, True):
+    with Gateway() as gateway:
+        @check(f"choices without a number 0 are no answer, {'as a stream' if streamed else 'whole'}")
+        def _():
+            reply = gateway.raw(lambda _: OTHERS[streamed], streamed)
+            expect("data_loss" in reply and "none with the index 0" in reply and "wrong" not in reply, reply)
+
+    with Gateway() as gateway:
+        @check(f"an error that quotes the upstream's address is told without it, {'as a stream' if streamed else 'whole'}")
+        def _():
+            reply = gateway.raw(lambda _: IN_ERRORS[streamed], streamed)
+            expect("http://[host]" in reply and "127.0.0.1" not in reply, reply)
 
 released.set()
 finish()
