@@ -1,6 +1,7 @@
 #include "words/evidence.h"
 
 #include "base/hash.h"
+#include "words/alike.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static bool evidence_add_term(struct evidence *evidence, const struct term *term
     uint32_t unit = (uint32_t)evidence->unit_count - 1;
     if (evidence->term_count * 2 >= evidence->known_room && !grow_known(evidence))
         return false;
-    uint64_t hash = term_hash(term->text, term->length);
+    uint64_t hash = alike_hash(term_hash(term->text, term->length));
     struct known_term *slot = evidence_slot_of(evidence->known, evidence->known_room, hash);
     if (slot->hash == 0) {
         if (evidence->term_count == evidence->term_room &&
@@ -166,7 +167,7 @@ uint32_t evidence_term(const struct evidence *evidence, uint64_t hash)
 {
     if (evidence->known_room == 0)
         return NO_TERM;
-    const struct known_term *slot = evidence_slot_of(evidence->known, evidence->known_room, hash);
+    const struct known_term *slot = evidence_slot_of(evidence->known, evidence->known_room, alike_hash(hash));
     return slot->hash == 0 ? NO_TERM : slot->id;
 }
 
@@ -225,7 +226,7 @@ void query_read(const struct evidence *evidence, const struct evidence *weights,
     memset(query->slots, 0, sizeof(query->slots));
     terms_begin(&reader, text, length);
     while (query->count < QUERY_TERMS_MAX && terms_next(&reader, &term)) {
-        uint64_t hash = term_hash(term.text, term.length);
+        uint64_t hash = alike_hash(term_hash(term.text, term.length));
         double share = term_share(&term, &katakana_end);
         if (is_reference(text, length, &term) || query_has(query, hash))
             continue;
