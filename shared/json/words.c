@@ -28,6 +28,8 @@ bool json_expected(struct json_pull *in, const char *what)
 {
     if (in->at == in->end)
         return json_refuse(in, in->at, "expected %s, but the text ends here", what);
+    if (in->at == in->start && in->end - in->at >= 3 && memcmp(in->at, "\xEF\xBB\xBF", 3) == 0)
+        return json_refuse(in, in->at, "begins with a byte order mark; save it as UTF-8 without one");
     size_t size = text_character(in->at, (size_t)(in->end - in->at));
     if (size == 0 || (size == 1 && (*in->at < 0x20 || *in->at == 0x7F)))
         return json_refuse(in, in->at, "expected %s, not the byte 0x%02x", what, (unsigned char)*in->at);

@@ -147,8 +147,9 @@ static void what_the_grammar_has_not_is_refused_with_the_reason(void **state)
     BAD("'a'", "expected a value");
     BAD("/* c */ 1", "expected a value, not '/'");
     BAD("1 // c", "expected the end");
-    BAD("\xEF\xBB\xBF{}", "expected a value"); /* a byte order mark */
-    BAD("\xC2\xA0 1", "expected a value");     /* a space, but not one of JSON's */
+    BAD("\xEF\xBB\xBF{}", "begins with a byte order mark; save it as UTF-8 without one");
+    BAD("[\xEF\xBB\xBF]", "expected a value");
+    BAD("\xC2\xA0 1", "expected a value"); /* a space, but not one of JSON's */
     BAD("\f1", "not the byte 0x0c");
     BAD("[1]\0", "not the byte 0x00");
     BAD("\0", "not the byte 0x00");

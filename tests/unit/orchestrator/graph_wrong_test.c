@@ -40,6 +40,7 @@ static const struct wrong texts[] = {
     {"{\"agent\": \"a\",\n \"agent\": \"a\"}", 2, 2, "agent"},
     {"{\"agent\": \"\xff\"}", 1, 12, "UTF-8"},
     {"[]", 1, 1, "must be an object"},
+    {"\xEF\xBB\xBF{\"agent\": \"a\"}", 1, 1, "begins with a byte order mark; save it as UTF-8 without one"},
     {"{\"start\": \"n\", \"nodes\": {\"n\": {\"kind\": \"noop\"}}}", 1, 1, "\"agent\" is missing"},
     {"{\"agent\": \"a\",\n\"start\": \"n\"}", 1, 1, "\"nodes\" is missing"},
     {"{\"agent\": \"a\",\n\"nodes\": {\"n\": {\"kind\": \"noop\"}}}", 1, 1, "\"start\" is missing"},
