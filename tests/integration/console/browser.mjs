@@ -113,6 +113,20 @@ export async function context(suite, options = {}) {
   return held
 }
 
+// The longest task of the page's thread while `work` goes on, as {wall, processor} in ms. The time on the processor does
+// not grow on a busy machine, so that it can be judged.
+export async function longestTask(page, work) {
+  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', '__metadata'] })
+  await work()
+  const { traceEvents: events } = JSON.parse((await browser.stopTracing()).toString())
+  const thread = one => one.pid + ':' + one.tid
+  const pages = new Set(events.filter(one => one.name === 'thread_name' && one.args.name === 'CrRendererMain').map(thread))
+  const tasks = events.filter(one => one.dur && one.name === 'RunTask' && pages.has(thread(one)))
+  expect(tasks.length > 10, 'the trace has no tasks')
+  const most = name => Math.round(Math.max(...tasks.map(one => one[name] ?? 0)) / 1000)
+  return { wall: most('dur'), processor: most('tdur') }
+}
+
 export const clean = held => expect(!held.faults.length, [...new Set(held.faults)].slice(0, 5))
 
 export async function picture(page, name) {

@@ -1,6 +1,6 @@
 // What happens to an open page: reloads and restarts in the middle of a run, several tabs, many runs, many branches.
 import { check, expect, finish } from './checks.mjs'
-import { clean, close, context, picture, Suite, WAIT } from './browser.mjs'
+import { clean, close, context, longestTask, picture, Suite, WAIT } from './browser.mjs'
 import { makeAgents, nodeServer } from './agents.mjs'
 
 const node = await nodeServer()
@@ -188,6 +188,9 @@ await check('all runs of a filter are cancelled, and then deleted', async () => 
   }
   await page.goto('/runs?label=batch%3Db1')
   await page.waitForFunction(() => document.querySelectorAll('.run-row').length === 12, null, WAIT)
+  await page.click('.menu summary')
+  await page.keyboard.press('Escape')
+  expect(!await page.evaluate(() => document.querySelector('.menu').open), 'Escape leaves the menu open')
   const act = async (action, button) => {
     await page.click('.menu summary')
     await page.click(`.menu-box button:has-text("${action}")`)
@@ -230,25 +233,15 @@ await check('the list has pages, and only the rows in sight are in it', async ()
 await check('a run of 5,000 branches is drawn, and the page does not freeze', async () => {
   const page = await here.newPage()
   await page.goto('/agents')
-  await page.evaluate(() => {
-    globalThis.longest = 0
-    globalThis.task = 0
-    new PerformanceObserver(list => { for (const one of list.getEntries()) globalThis.task = Math.max(globalThis.task, one.duration) }).observe({ type: 'longtask' })
-    let last = performance.now()
-    const tick = () => {
-      const now = performance.now()
-      globalThis.longest = Math.max(globalThis.longest, now - last)
-      last = now
-      setTimeout(tick, 20)
-    }
-    tick()
-  })
   const run = await suite.run('many', { items: Array.from({ length: 5000 }, (_, i) => `item ${i}`) }, 'Many branches')
-  await page.evaluate(path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }, '/runs/' + run.runId)
-  await state(page, 'Succeeded')
-  await page.waitForFunction(() => document.querySelector('[data-node="work_on_all/copy_item"]')?.getAttribute('aria-label').includes('5,000 done'), null, { timeout: 180000 })
+  for (let tries = 0; tries < 1200 && (await suite.runOf(run.runId)).state !== 'RUN_STATE_SUCCEEDED'; tries++) await page.waitForTimeout(100) // its events come at once then
+  const { wall, processor } = await longestTask(page, async () => {
+    await page.evaluate(path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')) }, '/runs/' + run.runId)
+    await state(page, 'Succeeded')
+    await page.waitForFunction(() => document.querySelector('[data-node="work_on_all/copy_item"]')?.getAttribute('aria-label').includes('5,000 done'), null, { timeout: 180000 })
+  })
   await picture(page, 'many')
-  const [longest, task] = await page.evaluate(() => [globalThis.longest, globalThis.task])
+  expect(processor <= 200, `a task takes ${processor} ms of the processor`)
   await page.click('[role=tab]:has-text("Timeline")')
   await page.waitForSelector('.span')
   expect(await page.locator('.span').count() < 80, 'all spans are in the page')
@@ -256,9 +249,8 @@ await check('a run of 5,000 branches is drawn, and the page does not freeze', as
   await page.waitForSelector('.checkpoint:has-text("work_on_all")', WAIT)
   await page.click('[role=tab]:has-text("Events")')
   await page.waitForSelector('p:has-text("older events are not shown")', WAIT)
-  expect(longest < 20000, `${longest} ms`)
   await page.close()
-  return `longest task ${task} ms, longest stop ${longest.toFixed(0)} ms`
+  return `longest task ${wall} ms, ${processor} ms of it on the processor`
 })
 
 await check('no page complained', async () => clean(here))

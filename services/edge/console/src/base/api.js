@@ -8,7 +8,7 @@ export const session = signal(null)
 export class ApiError extends Error {
   constructor(http, body, retryAfter) {
     const error = body?.error ?? {}
-    super(error.message || 'HTTP ' + http)
+    super(error.message || (http ? 'HTTP ' + http : ''))
     this.http = http
     this.status = error.status ?? (http === 503 ? 'UNAVAILABLE' : 'UNKNOWN')
     this.details = error.details ?? []

@@ -34,7 +34,7 @@ export function RunLog({ model }) {
     <${VirtualList} items=${list} height=${34} max=${520} keyOf=${event => event.eventId + kindOf(event)} label=${t('run.events')} row=${event => {
       const kind = kindOf(event)
       return html`<button type="button" class=${'log-line ' + (kind === 'checkpoint' ? 'is-checkpoint' : kind)} onClick=${() => setOpen(event)}><span class="faint">${instant(event.timeMs)}</span><span class="log-kind">${t('event.' + kind)}</span>
-        <span class="log-node">${[event.path, event.node].filter(Boolean).join('/')}</span><span class="log-text" dir="auto">${String(detail(event, kind) ?? '').slice(0, 200)}</span></button>`
+        <span class="span-name">${event.path && html`<span class="span-path">${event.path}${event.node && '/'}</span>`}<span class="span-node">${event.node}</span></span><span class="log-text" dir="auto">${String(detail(event, kind) ?? '').slice(0, 200)}</span></button>`
     }} />
     ${model.dropped > 0 && html`<p class="faint">${t('log.dropped', { n: model.dropped, count: count(model.dropped) })}</p>`}
     ${open && html`<${Dialog} title=${t('event.' + kindOf(open))} onClose=${() => setOpen(null)} wide><${JsonView} value=${open} name=${'event-' + open.eventId} /><//>`}`

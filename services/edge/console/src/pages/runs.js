@@ -160,6 +160,22 @@ function ManyDialog({ action, filter, words, onClose }) {
   <//>`
 }
 
+function Menu({ onChoose }) {
+  const box = useRef(null)
+  useEffect(() => {
+    const close = event => { if (box.current && !box.current.contains(event.target)) box.current.open = false }
+    document.addEventListener('pointerdown', close)
+    return () => document.removeEventListener('pointerdown', close)
+  }, [])
+  const leave = event => {
+    if (event.key !== 'Escape' || !box.current.open) return
+    box.current.open = false
+    box.current.querySelector('summary').focus()
+  }
+  return html`<details class="menu" ref=${box} onKeyDown=${leave}><summary class="button">${t('many.all')}</summary><div class="menu-box">${Object.keys(ACTIONS).map(action => html`
+      <button type="button" key=${action} onClick=${() => { box.current.open = false; onChoose(action) }}>${t('many.' + action)}</button>`)}</div></details>`
+}
+
 export function Runs() {
   const { fields } = route.value
   const filter = useMemo(() => filterOf(fields), [fields.toString()])
@@ -168,8 +184,7 @@ export function Runs() {
   const [many, setMany] = useState(null)
   const states = listed(fields)
   const toggle = state => setFields({ state: (states.includes(state) ? states.filter(one => one !== state) : [...states, state]).join(',') })
-  return html`<${Page} wide title=${t('runs.title')} actions=${filter && html`<details class="menu"><summary class="button">${t('many.all')}</summary><div class="menu-box">${Object.keys(ACTIONS).map(action => html`
-      <button type="button" key=${action} onClick=${event => { event.currentTarget.closest('details').open = false; setMany(action) }}>${t('many.' + action)}</button>`)}</div></details>`}>
+  return html`<${Page} wide title=${t('runs.title')} actions=${filter && html`<${Menu} onChoose=${setMany} />`}>
     <div class="filters" role="search" aria-label=${t('filter')}>
       <div class="chips" role="group" aria-label=${t('state')}>${STATES.map(state => html`<button type="button" key=${state} class=${'chip' + (states.includes(state) ? ' on' : '')} aria-pressed=${states.includes(state) ? 'true' : 'false'} onClick=${() => toggle(state)}>${word('run_state', state)}</button>`)}</div>
       <select aria-label=${t('agent')} onChange=${event => setFields({ agent: event.currentTarget.value })}><option value="" selected=${!fields.get('agent')}>${t('runs.any_agent')}</option>

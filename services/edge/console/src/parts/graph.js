@@ -108,8 +108,8 @@ export function Graph({ documents, model, chosen, onChoose, marked, label }) {
     shown.current = busiest
     const seen = box.current.getBoundingClientRect(), node = box.current.querySelector(`[data-node="${CSS.escape(busiest)}"]`)?.getBoundingClientRect()
     if (!node) return
-    if (node.top < seen.top || node.bottom > seen.bottom) box.current.scrollTop += node.top - seen.top - (seen.height - Math.min(node.height, seen.height)) / 2
-    if (node.left < seen.left || node.right > seen.right) box.current.scrollLeft += node.left - seen.left - (seen.width - Math.min(node.width, seen.width)) / 2
+    if (node.top < seen.top || node.bottom > seen.bottom) box.current.scrollTop += node.top - seen.top - Math.max(MARGIN, (seen.height - node.height) / 2)
+    if (node.left < seen.left || node.right > seen.right) box.current.scrollLeft += node.left - seen.left - Math.max(MARGIN, (seen.width - node.width) / 2)
   }, [busiest, chosen, room])
   const width = scene.width + 2 * MARGIN, height = scene.height + 2 * MARGIN
   const fit = Math.min(1, Math.max(0.8, (room - 4) / width))
