@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Whether the house is as it was drawn: layers, rooms, form. Reads the sources; runs nothing of them."""
+import collections
 import os
 import re
 import subprocess
@@ -105,6 +106,12 @@ def upward(path, name):
 check("every room of the orchestrator has its place in the order",
       sorted({room_of(path) for path in product if room_of(path)} - set(ROOMS)))
 check("a lower room of the orchestrator includes no higher one", including(product, upward))
+
+
+names_of_headers = collections.Counter(os.path.basename(path) for path in product
+                                       if path.startswith(ORCHESTRATOR) and path.endswith(".h"))
+check("two rooms of the orchestrator have no headers of one name",
+      sorted(name for name, count in names_of_headers.items() if count > 1))
 
 
 # The state machines of the orchestrator: the file of each alone assigns the state; all others call its move function.

@@ -6,7 +6,7 @@
 #include "monitor/run_trace.h"
 #include "node_request.h"
 #include "nodes/task.h"
-#include "run.h"
+#include "run_lifecycle.h"
 #include "thread/frame.h"
 #include "thread/memory.h"
 #include "thread/node_response.h"

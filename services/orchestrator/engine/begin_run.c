@@ -1,7 +1,7 @@
 /* A run begins at the state of its thread, or at a checkpoint, which is replayed first. */
 #include "journal/replay.h"
 #include "log/ids.h"
-#include "run.h"
+#include "run_lifecycle.h"
 #include "thread/memory.h"
 #include "thread/run.h"
 #include "thread/thread.h"

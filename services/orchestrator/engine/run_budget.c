@@ -1,7 +1,7 @@
 /* Limits that stop a run: its budget, its timeout, its idle timeout. */
 #include "graph/graph.h"
 #include "graph/node_kind.h"
-#include "run.h"
+#include "run_lifecycle.h"
 #include "step.h"
 #include "thread/run.h"
 #include "thread/shard.h"

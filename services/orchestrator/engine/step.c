@@ -9,7 +9,7 @@
 #include "monitor/run_trace.h"
 #include "node_cache.h"
 #include "record.h"
-#include "run.h"
+#include "run_lifecycle.h"
 #include "state/state.h"
 #include "thread/branches.h"
 #include "thread/frame.h"

@@ -1,6 +1,6 @@
 /* Step evaluation: frames whose nodes have ended. Does a step end, does the graph stop, may the next step begin? */
 #include "record.h"
-#include "run.h"
+#include "run_lifecycle.h"
 #include "step.h"
 #include "thread/branches.h"
 #include "thread/frame.h"

@@ -1,10 +1,10 @@
 /* CopyThread: the whole log of a thread under another name, in a single batch. Its runs get new names, and with them
  * its interrupts and checkpoints. */
 #include "cluster/ownership.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "journal/journal_writer.h"
 #include "journal/load.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"

@@ -1,9 +1,9 @@
 /* ForkThread: a new thread from a checkpoint of an old thread. */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "journal/load.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "thread/access_control.h"
 #include "thread/apply.h"

@@ -2,7 +2,7 @@
  * then, and from the ones before it, which tell its parent. */
 #include "graph/agents.h"
 #include "journal/checkpoint.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "lifecycle/thread_lifecycle.h"
 #include "log/ids.h"
 #include "log/keys.h"

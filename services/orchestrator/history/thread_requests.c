@@ -1,10 +1,10 @@
 /* Threads as their callers see them: state at any checkpoint, changes by hand, checkpoints. */
 #include "thread_requests.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
 #include "journal/replay.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "lists.h"
 #include "log/ids.h"
 #include "retention/retention.h"

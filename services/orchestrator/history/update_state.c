@@ -4,12 +4,12 @@
  *      request_update_state --- small, or at an earlier checkpoint ---- applied ---.
  *          '------------ large: held ---- job: prepared ---- taken ----------------+--- recorded
  *                                             '--- refused, or the thread broke ------- failed */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
 #include "journal/checkpoint.h"
 #include "journal/journal_writer.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "state/state.h"
 #include "thread/apply.h"
 #include "thread/frame.h"

@@ -11,7 +11,7 @@
 #include "cluster/membership.h"
 #include "cluster/ownership.h"
 #include "journal/journal_writer.h"
-#include "request.h"
+#include "request_queue.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/run.h"

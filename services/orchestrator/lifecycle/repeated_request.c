@@ -1,10 +1,10 @@
 /* A request that has a request id may be a repetition: then it is answered as the first one was. */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"
-#include "request.h"
+#include "request_queue.h"
 #include "thread/memory.h"
 #include "thread/request.h"
 #include "thread/request_type.h"

@@ -1,10 +1,10 @@
 /* The service of a request at its turn: the function that serves it, and the check that its key may use that agent.
  * Requests about a run are all answered with the run, from memory or from its row. */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "log/keys.h"
-#include "request.h"
+#include "request_queue.h"
 #include "thread/access_control.h"
 #include "thread/memory.h"
 #include "thread/request.h"

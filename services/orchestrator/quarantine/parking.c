@@ -1,7 +1,7 @@
 /* After too many deaths of its owners a run fails, with all that is known of it. */
 #include "crashes.h"
 #include "crashes_priv.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "log/ids.h"
 #include "thread/apply.h"
 #include "thread/crash_state.h"

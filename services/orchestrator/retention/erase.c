@@ -1,7 +1,7 @@
 /* The end of a thread. Its rows leave the store in small batches, the newest first: the rows that a crash leaves behind
  * can be read. A thread of several batches is marked until it is gone, so that it goes on being erased then. */
 #include "cascade_delete.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "journal/journal_writer.h"
 #include "journal/run_rows.h"
 #include "lifecycle/broken_thread.h"

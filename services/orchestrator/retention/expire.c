@@ -3,7 +3,7 @@
  *      a request that reads or continues the thread   NOT_FOUND
  *      a request that makes a thread of this name     waits until the old thread is erased, and is served then
  *      DeleteThread                                   is served */
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "retention.h"
 #include "thread/memory.h"
 #include "thread/request.h"

@@ -8,7 +8,7 @@
  * The remaining checkpoints stay readable as before. No history is cut while a run is at work. A thread that keeps a
  * single checkpoint, and whose run gathered its records, is cut in the batch with the end of the run. The sweep would
  * come a minute later. */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "journal/checkpoint.h"
 #include "journal/journal_writer.h"
 #include "journal/replay.h"

@@ -10,7 +10,7 @@
  * only the rows whose time has come, and rests for INTERRUPT_TIMEOUTS_EVERY_MS at most. */
 #include "cluster/membership.h"
 #include "engine/node_cache.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "log/rows.h"

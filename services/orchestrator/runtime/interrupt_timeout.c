@@ -3,7 +3,7 @@
  * sends a maintenance request to the thread, which checks again. The run may have gone on, ended, or paused again
  * since. */
 #include "interrupt_timeout.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "journal/journal_writer.h"
 #include "journal/run_rows.h"
 #include "resume_run.h"

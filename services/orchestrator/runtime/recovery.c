@@ -3,7 +3,7 @@
  * orchestrators take the same thread, the store permits a single take-over. */
 #include "recovery.h"
 #include "cluster/membership.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "thread/memory.h"

@@ -1,6 +1,6 @@
 #include "request_types.h"
 #include "history/thread_requests.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "resume_run.h"
 #include "start_run.h"
 #include "upgrade/agent_versions.h"

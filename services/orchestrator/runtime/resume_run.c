@@ -1,10 +1,10 @@
 /* ResumeRun: its refusals, and the nodes that it starts. Long answers are held against the schemas of their interrupts
  * by a worker thread, and a long update is read there; the request has the thread for itself meanwhile. */
 #include "resume_run.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "graph/graph.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "start_run.h"
 #include "state/state.h"

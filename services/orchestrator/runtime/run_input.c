@@ -2,7 +2,7 @@
  * has exclusive use of the thread. A run that goes to work at once takes them over; else it reads its input again
  * later.
  */
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "start_run.h"
 #include "state/state.h"

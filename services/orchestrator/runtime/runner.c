@@ -1,7 +1,7 @@
 #include "runner.h"
 #include "cluster/membership.h"
 #include "cluster/ownership.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "engine/step.h"
 #include "fanout/fanout.h"
 #include "interrupt_timeout.h"

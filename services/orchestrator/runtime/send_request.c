@@ -1,6 +1,6 @@
 /* Requests of callers are sent to the shard of their thread; a caller that waits may leave. */
-#include "engine/run.h"
-#include "lifecycle/request.h"
+#include "engine/run_lifecycle.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "request_types.h"
 #include "runner.h"

@@ -1,11 +1,11 @@
 /* StartRun: its refusals, and the run that it starts. */
 #include "start_run.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "journal/replay.h"
 #include "journal/run_rows.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "resume_run.h"

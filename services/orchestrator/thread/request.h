@@ -1,8 +1,8 @@
 /* Private to the orchestrator: a request on its way to the shard of its thread and back. A single function at a time
  * owns it, and answers it exactly once, from inside the loop of the shard. `answered` runs in the loop from which the
  * request came. */
-#ifndef RENGA_ORCHESTRATOR_THREAD_REQUEST_H
-#define RENGA_ORCHESTRATOR_THREAD_REQUEST_H
+#ifndef RENGA_ORCHESTRATOR_REQUEST_H
+#define RENGA_ORCHESTRATOR_REQUEST_H
 
 #include "access_control.h"
 

@@ -1,9 +1,9 @@
 /* Versions of agents that are not in memory: their documents are in the store from the first run on that is pinned to
  * them. DescribeAgent counts the runs of each version that have not ended. */
 #include "agent_versions.h"
-#include "engine/run.h"
+#include "engine/run_lifecycle.h"
 #include "graph/agents.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "log/ids.h"
 #include "log/keys.h"
 #include "thread/memory.h"

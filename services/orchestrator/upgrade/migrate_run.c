@@ -6,7 +6,7 @@
 #include "graph/agents.h"
 #include "journal/journal_writer.h"
 #include "journal/run_rows.h"
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "thread/apply.h"
 #include "thread/frame.h"
 #include "thread/memory.h"

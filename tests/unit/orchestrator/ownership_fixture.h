@@ -4,7 +4,7 @@
 
 #include "runner_fixture.h"
 
-#include "lifecycle/request.h"
+#include "lifecycle/request_queue.h"
 #include "thread/frame.h"
 #include "thread/memory.h"
 #include "thread/run.h"

@@ -1,8 +1,8 @@
 /* Private to the orchestrator: requests under way (runtime/runner.h). Each is in the shard of its thread from arrival
  * to answer, and waits in the thread's queue for its turn. Then a single function owns it, and answers it once: at
  * once, when the thread's next batch is on disk, or when its run has stopped. */
-#ifndef RENGA_ORCHESTRATOR_REQUEST_H
-#define RENGA_ORCHESTRATOR_REQUEST_H
+#ifndef RENGA_ORCHESTRATOR_REQUEST_QUEUE_H
+#define RENGA_ORCHESTRATOR_REQUEST_QUEUE_H
 
 #include "renga/v1/log.pb-c.h"
 
@@ -17,7 +17,7 @@ struct shard;
 struct status;
 struct thread;
 
-/* request.c: there and back. */
+/* request_queue.c */
 void request_prepare(struct runner *runner, struct request *request); /* before it is sent to a shard: `coming` */
 void request_queue(struct request *request, struct thread *thread);   /* it waits for its turn */
 void request_refuse_in_quarantine(struct thread *thread); /* those that wait; GetRun is answered with the run's row */
@@ -31,7 +31,7 @@ void request_answer_on_commit(struct request *request, struct thread *thread,
 void request_serve(struct request *request, struct thread *thread);
 void request_read_run(struct request *request, struct shard *shard); /* its row; then it is served */
 void request_wait(struct request *request, struct run *run, bool wait);
-struct run *request_end_wait(struct request *request); /* request.c: for that run; NULL: it did not wait */
+struct run *request_end_wait(struct request *request); /* request_queue.c: for that run; NULL: it did not wait */
 
 /* repeated_request.c */
 /* True if the request is not a repetition, as far as known; else it is looked up, and served or answered later. */

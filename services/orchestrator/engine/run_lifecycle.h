@@ -1,7 +1,7 @@
 /* Private to the orchestrator: the life of a run: it goes to work, is resumed, changes its state, stops. Its thread
  * owns it. From inside the loop of the shard. */
-#ifndef RENGA_ORCHESTRATOR_ENGINE_RUN_H
-#define RENGA_ORCHESTRATOR_ENGINE_RUN_H
+#ifndef RENGA_ORCHESTRATOR_RUN_LIFECYCLE_H
+#define RENGA_ORCHESTRATOR_RUN_LIFECYCLE_H
 
 #include "renga/v1/log.pb-c.h"
 #include "renga/v1/orchestrator.pb-c.h"
@@ -14,7 +14,7 @@ struct status;
 struct thread;
 struct timer;
 
-/* run.c */
+/* run_lifecycle.c */
 /* Goes to work for the first time, at its turn, from the state of `from`, which is then taken over or freed. */
 void run_go(struct run *run, struct thread *from);
 struct resumption {

@@ -1,6 +1,6 @@
 /* Requests on their way: to the shard of their thread, through the thread's queue, and back to the loop they came
  * from. */
-#include "request.h"
+#include "request_queue.h"
 #include "journal/journal_writer.h"
 #include "log/ids.h"
 #include "quarantine/crashes.h"

@@ -1,5 +1,5 @@
 /* The life of a run: its turn, its work, its limits, its end. */
-#include "run.h"
+#include "run_lifecycle.h"
 #include "graph/agents.h"
 #include "graph/node_kind.h"
 #include "journal/journal_writer.h"
