@@ -20,7 +20,7 @@
 
 #define TRANSCODE_NAME_MAX       128 /* bytes of a field's name, the NUL included */
 #define TRANSCODE_PARAMETERS_MAX 256 /* of a query */
-#define TRANSCODE_WHY_MAX        256
+#define TRANSCODE_WHY_MAX        384
 #define TRANSCODE_UNDECODABLE    "is not UTF-8, or has a '%%' without two hexadecimal digits" /* a format */
 
 /* "run_id" as "runId". */

@@ -219,7 +219,7 @@ bool transcode_read_body(ProtobufCMessage *message, const char *json, size_t len
     if (json_pull_kind(&in) == JSON_OBJECT || in.broken)
         transcode_read_message(&in, message);
     else
-        json_pull_wrong(&in, NULL, "the body must be a JSON object, a %s", message->descriptor->short_name);
+        json_pull_wrong(&in, NULL, "must be a JSON object with the fields of %s", message->descriptor->short_name);
     if (!json_pull_end(&in))
         return false;
     return !arena->exhausted || fail(st, RESOURCE_EXHAUSTED, "no memory for the request's fields");

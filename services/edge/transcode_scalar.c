@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define EXACT_MAX 9007199254740992.0 /* 2^53: beyond it a double does not hold every integer */
 
@@ -93,6 +94,13 @@ static bool read_double(const char *text, bool is_float, double *value)
     return isfinite(is_float ? (double)(float)*value : *value);
 }
 
+/* "succeeded" is the end of RUN_STATE_SUCCEEDED, in any case of letters. */
+static bool scalar_is_end(const char *name, const char *text)
+{
+    size_t length = strlen(name), end = strlen(text);
+    return end && end < length && name[length - end - 1] == '_' && strcasecmp(name + length - end, text) == 0;
+}
+
 static bool scalar_enum(const ProtobufCEnumDescriptor *values, const char *text, int *number,
                         char why[TRANSCODE_WHY_MAX])
 {
@@ -107,9 +115,12 @@ static bool scalar_enum(const ProtobufCEnumDescriptor *values, const char *text,
         return true;
     }
     struct nearest nearest = nearest_to(text);
-    for (unsigned i = 0; i < values->n_values; i++)
+    for (unsigned i = 0; i < values->n_values; i++) {
         nearest_try(&nearest, values->values[i].name);
-    snprintf(why, TRANSCODE_WHY_MAX, "is no %s; %.160s", values->short_name, nearest_hint(&nearest).text);
+        if (!nearest.name && scalar_is_end(values->values[i].name, text))
+            nearest.name = values->values[i].name;
+    }
+    snprintf(why, TRANSCODE_WHY_MAX, "is no %s; %s", values->short_name, nearest_hint(&nearest).text);
     return false;
 }
 

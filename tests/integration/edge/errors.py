@@ -251,6 +251,11 @@ def _():
                         ('{"question": "?", "collections": [null]}', "collections[0]")):
         refused(400, "INVALID_ARGUMENT", "POST", ask, body, field, **JSON)
     refused(400, "INVALID_ARGUMENT", "POST", "/v1/runs", '{"agent": "echo", "onBusy": "ON_BUSY_DANCE"}', "onBusy", **JSON)
+    for word, hint in (("reject", "did you mean 'ON_BUSY_REJECT'?"), ("ON_BUSY_REJEKT", "did you mean 'ON_BUSY_REJECT'?"), ("x", "'ON_BUSY_REJECT'")):
+        error = refused(400, "INVALID_ARGUMENT", "POST", "/v1/runs", {"agent": "echo", "onBusy": word})[1]
+        expect(hint in error["message"] and error["message"].count("'") % 2 == 0, error["message"])
+    error = refused(400, "INVALID_ARGUMENT", "GET", "/v1/runs?states=asleep")[1]
+    expect(error["message"].count("'") % 2 == 0, error["message"])
     status, _, told = front.ask("POST", ask, b'{"question": "' + b"x" * (9 << 20) + b'"}', **bearer("opens-all"), **JSON)
     expect(status == 413 and told["error"]["code"] == 413, f"{status} {str(told)[:300]}")
     refused(400, "INVALID_ARGUMENT", "DELETE", "/v1/threads/a", '{"cancelRuns": true}', **JSON)
