@@ -15,7 +15,7 @@ LIST(chinese_links, "两者中", "两者之中", "两者", "相比较", "相比"
      "二者", "，", "、", "的", "相比之下", "比起来", "這兩", "这两");
 LIST(chinese_more, "更", "较", "較", "先", "早", "晚", "最", "比较");
 LIST(chinese_plain_more, "更", "较", "較", "先");
-LIST(korean_which, "어느", "누가", "어디가", "무엇이", "뭐가", "어떤", "누구의", "어디");
+LIST(korean_which, "어느", "누가", "어디가", "무엇", "뭐가", "어떤", "누구의", "어디");
 LIST(korean_joints, "인가요 ", "인가요, ", "일까요 ", "와 ", "과 ", "이랑 ", "랑 ", "하고 ", " 또는 ", "이나 ", ", ");
 LIST(korean_links, "인가요", "일까요", " 중에서", " 중에", " 중", " 가운데", "를 비교하면", "을 비교하면", "는", "은",
      " 두 개", ",");
@@ -121,6 +121,26 @@ static bool chinese_without_which(struct split *split, const struct marked *mark
     return true;
 }
 
+/* 「先成立的是A还是B？」 */
+static bool chinese_in_front(struct split *split, const struct marked *marked)
+{
+    static const char *const mark[] = {"的是", NULL}, *const choice[] = {"还是", "還是", NULL};
+    struct text text = split_trim(marked->text, edges), one, other;
+    size_t offset = (size_t)(text.bytes - marked->text.bytes), end = offset + text.length, length, joint = 0;
+    size_t at = split_find(marked, offset + 1, end, mark, &length);
+    struct text said = split_part(marked->text, offset, at);
+    size_t choice_at = at < end ? split_find(marked, at + length, end, choice, &joint) : end;
+    if (choice_at == end || !split_has(said, chinese_more))
+        return false;
+    one = split_trim(split_part(marked->text, at + length, choice_at), edges);
+    other = split_trim(split_part(marked->text, choice_at + joint, end), edges);
+    if (!asian_is_thing(one) || !asian_is_thing(other))
+        return false;
+    chinese_part(split, one, said);
+    chinese_part(split, other, said);
+    return true;
+}
+
 bool contrast_chinese(struct split *split, struct text question)
 {
     struct marked marked;
@@ -132,7 +152,7 @@ bool contrast_chinese(struct split *split, struct text question)
     if (split->limit < 2)
         return false;
     if (which == text.length)
-        return chinese_without_which(split, &marked);
+        return chinese_in_front(split, &marked) || chinese_without_which(split, &marked);
     struct text pair = without_links(split_part(text, 0, which), chinese_links);
     if (pair.length) {
         said = split_part(text, which + length, text.length);
@@ -196,6 +216,25 @@ static bool korean_than(struct split *split, const struct marked *marked)
     return true;
 }
 
+/* "A와 B 중 먼저 설립된 것은 무엇인가요?", "A와 B 중에서 인구가 더 많은 곳은 어디인가요?" */
+static bool korean_relative(struct split *split, const struct marked *marked, size_t which)
+{
+    static const char *const among[] = {" 중에서 ", " 중에 ", " 중 ", " 가운데 ", NULL};
+    static const char *const heads[] = {" 것은", " 곳은", " 쪽은", " 사람은", " 도시는", " 나라는", " 건", NULL};
+    struct text text = marked->text, one, other;
+    size_t length, at = split_find(marked, 1, which, among, &length);
+    struct text said = at < which ? split_trim(split_part(text, at + length, which), edges) : text_of("");
+    size_t head = split_match_before(said, said.length, heads);
+    said = split_part(said, 0, said.length - head);
+    if (!head || !split_has(said, korean_more) || !asian_pair(marked, 0, at, korean_joints, &one, &other))
+        return false;
+    bool when = split_has(said, (const char *const[]){"먼저", "일찍", "늦게", NULL});
+    said = text_joined(split->arena, said, text_of(when ? " 것인가요" : "가요"), text_of(""));
+    korean_part(split, one, said);
+    korean_part(split, other, said);
+    return true;
+}
+
 bool contrast_korean(struct split *split, struct text question)
 {
     struct marked marked;
@@ -208,6 +247,8 @@ bool contrast_korean(struct split *split, struct text question)
         return false;
     if (which == text.length)
         return korean_than(split, &marked);
+    if (korean_relative(split, &marked, which))
+        return true;
     struct text pair = without_links(split_part(text, 0, which), korean_links);
     size_t comma = split_find(&marked, which, text.length, (const char *const[]){", ", ",", "? ", NULL}, &ignored);
     size_t said_end = pair.length ? text.length : comma;

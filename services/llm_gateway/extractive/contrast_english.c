@@ -31,6 +31,7 @@ LIST(small, "of", "the", "and", "de", "la", "le", "du", "des", "von", "van", "de
      "an", "to", "&", "el", "al", "di", "da", "del", "y", "et", "und", "with", "no", "s", "by", "bin", "ibn");
 LIST(pronouns, "it", "he", "she", "they", "this", "that", "these", "those", "there", "we", "you", "i", "one", "either");
 LIST(than, "than");
+LIST(adverbs, "out", "up", "off", "over", "back", "in", "on", "down", "away");
 LIST(compared, "compared", "relative");
 LIST(before, "before", "after");
 LIST(leads, "hello", "hi", "please", "tell", "me", "can", "could", "you", "do", "know", "i", "want", "to", "wonder",
@@ -56,6 +57,8 @@ static bool range_is_thing(const struct tokens *tokens, struct range range)
     bool plain = false;
     for (size_t i = range.from; i < range.to; i++)
         plain |= token_is_plain(&tokens->list[i]) || token_is_name(tokens, i);
+    if (range.from + 1 < range.to && token_is(tokens, range.from, whiches)) /* "or which came first" */
+        return false;
     return plain && range.to - range.from <= THING_WORDS_MAX &&
            !(range.to == range.from + 1 && token_is(tokens, range.from, pronouns));
 }
@@ -172,6 +175,8 @@ static bool read_predicate(struct reading *reading, size_t at, size_t to)
             verb = from;
         if (token_is(tokens, at, which) && contrast_has_comparative(tokens, from + 1, from + 2))
             verb = from;
+        if (verb > from && verb < to && token_is(tokens, verb, adverbs)) /* "came out later" */
+            verb--;
     }
     if (verb >= to || (wants && !contrast_has_comparative(tokens, verb, to)))
         return false;
@@ -340,6 +345,23 @@ static bool read_compared(struct reading *reading)
            range_is_thing(tokens, reading->pair.one) && range_is_thing(tokens, reading->pair.other);
 }
 
+/* "Tell me whether A or B is larger" */
+static bool read_whether(struct reading *reading)
+{
+    const struct tokens *tokens = reading->tokens;
+    size_t at = 0, verb, count = tokens->count;
+    while (token_is(tokens, at, leads))
+        at++;
+    size_t joint = tokens_find(tokens, at, count, ors);
+    verb = tokens_find(tokens, joint, count, auxiliaries);
+    if (!token_is(tokens, at, (const char *const[]){"whether", NULL}) || verb == count ||
+        token_is(tokens, verb, supports))
+        return false;
+    reading->predicate = (struct range){verb, count};
+    return contrast_has_comparative(tokens, verb, count) &&
+           read_pair(tokens, (struct range){at + 1, verb}, ors, &reading->pair);
+}
+
 static bool contrast_english_read(struct reading *reading)
 {
     const struct tokens *tokens = reading->tokens;
@@ -349,6 +371,8 @@ static bool contrast_english_read(struct reading *reading)
     if (read_compared(reading))
         return true;
     reading->inverted = false;
+    if (read_whether(reading))
+        return true;
     while (at < tokens->count && token_is(tokens, at, leads) && !token_is(tokens, at, whiches))
         at++;
     if (token_is(tokens, at, whiches))
@@ -359,12 +383,47 @@ static bool contrast_english_read(struct reading *reading)
     return false;
 }
 
+/* "Do more people live in A or in B?", "Are there fewer beds at A or B?" */
+static bool contrast_amounts(struct split *split, const struct tokens *tokens)
+{
+    static const char *const there[] = {"there", NULL}, *const amounts[] = {"more", "fewer", NULL};
+    static const char *const places[] = {"in", "at", "on", "for", "from", "to", "with", "by", "near", NULL};
+    size_t be = token_is(tokens, 1, there), count = tokens->count, joint = tokens_find(tokens, 3, count, ors);
+    size_t place = tokens_find(tokens, be + 2, joint, places);
+    bool verb = be ? token_is(tokens, 0, (const char *const[]){"are", "were", NULL}) : token_is(tokens, 0, supports);
+    if (!verb || !token_is(tokens, be + 1, amounts) || joint + 1 >= count || place + 1 >= joint || place < be + 3)
+        return false;
+    struct range one = {place + 1, joint}, other = {joint + 1 + token_is(tokens, joint + 1, places), count};
+    if (!range_is_thing(tokens, one) || !range_is_thing(tokens, other) ||
+        contrast_has_comparative(tokens, joint, count))
+        return false;
+    const char *exists = token_is(tokens, 0, (const char *const[]){"were", NULL}) ? " were there " : " are there ";
+    struct text asked = tokens_between(tokens, be + 2, place), at = tokens_between(tokens, place, place + 1);
+    split->apart = true;
+    for (int side = 0; side < 2; side++) {
+        struct text thing = thing_of(split, tokens, side ? other : one);
+        split_add(split, split_concat(split->arena, (const struct text[]){text_of("How many "),
+                                                                          asked,
+                                                                          text_of(be ? exists : " "),
+                                                                          at,
+                                                                          text_of(" "),
+                                                                          thing,
+                                                                          text_of("?"),
+                                                                          {NULL, 0}}));
+    }
+    return true;
+}
+
 bool contrast_english(struct split *split, struct text question)
 {
     struct tokens tokens;
     struct reading reading = {.tokens = &tokens};
     tokens_read(question, &tokens);
-    if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4 || !contrast_english_read(&reading))
+    if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4)
+        return false;
+    if (contrast_amounts(split, &tokens))
+        return true;
+    if (!contrast_english_read(&reading))
         return false;
     split->apart = true;
     if (reading.inverted) { /* the auxiliary moves to its predicate */

@@ -25,7 +25,7 @@ LIST(comparatives, "mehr", "weniger", "zuerst", "más", "menos", "mayor", "menor
      "plus", "moins", "premier", "première", "avant");
 LIST(no_words, "-");
 LIST(inner, "der", "des", "von", "am", "im", "zu", "für", "de", "du", "la", "le", "les", "d'", "el", "los", "las",
-     "del", "a", "y", "à", "aux", "the", "of");
+     "del", "a", "y", "à", "aux", "die", "das", "une", "the", "of");
 LIST(between, "entre", "zwischen", "von");
 LIST(ands, "und", "et", "y", "e");
 LIST(french_inverted, "est-il", "est-elle", "a-t-il", "a-t-elle", "fut-il", "fut-elle", "était-il", "était-elle");
@@ -108,6 +108,48 @@ static bool european_compares(const struct tokens *tokens, size_t from, size_t t
     return false;
 }
 
+/* "Wurde A vor B gebaut?" */
+static bool german_order(struct split *split, const struct tokens *tokens)
+{
+    static const char *const orders[] = {"vor", "nach", NULL}, *const verbs[] = {"wurde",    "wurden", "starb",
+                                                                                 "entstand", "begann", "erschien",
+                                                                                 NULL};
+    const struct text none = {NULL, 0};
+    size_t count = tokens->count, order = tokens_find(tokens, 2, count, orders);
+    size_t end = order + 1 < count ? european_name_end(tokens, order + 1, count) : count;
+    if (!token_is(tokens, 0, verbs) || order + 1 >= count || end <= order + 1 || !token_is_name(tokens, end - 1) ||
+        european_name_end(tokens, 1, order) != order)
+        return false;
+    struct text ending = split_trim(tokens_between(tokens, end, count), (const char *const[]){"?", NULL});
+    struct text verb = text_joined(split->arena, text_of("Wann "), text_of(tokens->list[0].word), text_of(""));
+    for (int side = 0; side < 2; side++) {
+        struct text thing = side ? european_thing(tokens, order + 1, end) : european_thing(tokens, 1, order);
+        split_add(split,
+                  text_joined(split->arena, european_joined(split, (const struct text[]){verb, thing, ending, none}),
+                              text_of("?"), text_of("")));
+    }
+    return true;
+}
+
+/* "Est-ce que A est plus grand que B ?" */
+static bool french_asked(struct split *split, const struct tokens *tokens)
+{
+    static const char *const begin[] = {"est-ce", NULL}, *const that[] = {"que", NULL};
+    const struct text none = {NULL, 0};
+    size_t count = tokens->count, verb = tokens_find(tokens, 3, count, french_verbs);
+    size_t than = tokens_find(tokens, verb, count, that);
+    if (!token_is(tokens, 0, begin) || !token_is(tokens, 1, that) || than + 1 >= count ||
+        !european_compares(tokens, verb, than))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        struct text thing = side ? european_thing(tokens, than + 1, count) : european_thing(tokens, 2, verb);
+        struct text whole =
+            european_joined(split, (const struct text[]){thing, tokens_between(tokens, verb, than), none});
+        split_add(split, text_joined(split->arena, split_capital(split, whole), text_of(" ?"), text_of("")));
+    }
+    return true;
+}
+
 /* "Ist A größer als B?", "Ist A oder B größer?", "A est-il plus grand que B ?": `verb`, then an item and the rest,
  * or the reverse. */
 static bool european_inverted(struct split *split, const struct european *european, const struct tokens *tokens)
@@ -135,7 +177,8 @@ static bool european_inverted(struct split *split, const struct european *europe
     }
     size_t second = than + 1 < count ? than : choice;
     bool compares = than + 1 < count ? european_compares(tokens, end, than) : european_compares(tokens, end, count);
-    if (!one.length || !other.length || !rest.length || !token_is_name(tokens, second + 1) || !compares)
+    if (!one.length || !other.length || !rest.length || !compares ||
+        !token_is_name(tokens, second + 1 + (second + 2 < count && token_is(tokens, second + 1, inner))))
         return false;
     struct text first = tokens_between(tokens, verb, verb + 1);
     for (int side = 0; side < 2; side++) {
@@ -161,6 +204,9 @@ bool contrast_european(struct split *split, struct text question, enum language 
     size_t begin = token_is(&tokens, 0, between);
     if (begin && which < tokens.count) /* "Entre A et B, lequel" */
         joint = tokens_find(&tokens, 2, which, ands);
+    if (language == LANGUAGE_DE ? german_order(split, &tokens)
+                                : language == LANGUAGE_FR && french_asked(split, &tokens))
+        return true;
     if (which == tokens.count || joint + 1 >= tokens.count || (which && !tokens.list[which - 1].stopped))
         return european_inverted(split, european, &tokens);
     while (stop < tokens.count && !tokens.list[stop].stopped)

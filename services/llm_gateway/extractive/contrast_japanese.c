@@ -37,6 +37,7 @@ LIST(asks_only, "なのでしょうか", "なんでしょうか", "でしょう�
 LIST(politely, "か答えてください", "か教えてください", "か答えなさい", "か教えて", "を答えなさい", "答えてください",
      "答えよ", "を教えてください", "教えてください", "を教えて下さい", "教えて下さい", "を教えて", "教えて", "を答えよ",
      "を答えてください", "が知りたいです", "知りたいです", "わかりますか", "分かりますか");
+LIST(others_asked, "何", "誰", "いつ", "どこ", "なぜ", "どう", "どの", "いくら", "いくつ");
 LIST(particles, "の方が", "のほうが", "の方は", "のほうは", "の方を", "の方に", "がより", "が", "は");
 LIST(topics, "は", "が");
 LIST(kinds, "国", "都市", "街", "町", "村", "人物", "人間", "人", "作家", "選手", "会社", "企業", "山", "川", "島",
@@ -331,6 +332,15 @@ static bool pair_of_choice(const struct marked *marked, struct contrast *contras
            contrast_pair(marked, begin, begin + pair.length, contrast);
 }
 
+/* 「AとB、より高いのは？」, 「AとBのうち高いのは？」: どちら is left out. */
+static bool which_is_left_out(struct text question)
+{
+    static const char *const compared[] = {"、より", "うち", "では", NULL};
+    struct text asked = split_trim(question, edges);
+    return split_match_before(asked, asked.length, (const char *const[]){"のは", NULL}) && split_has(asked, compared) &&
+           !split_has(asked, whiches) && !split_has(asked, others_asked);
+}
+
 static bool contrast_japanese_read(const struct marked *marked, struct contrast *contrast)
 {
     struct text text = marked->text;
@@ -348,6 +358,8 @@ bool contrast_japanese(struct split *split, struct text question)
     static const char *const apart[] = {"の間に", "間の", "共通", "違い", "それぞれ", NULL};
     struct marked marked;
     struct contrast contrast = {.clause = {.noun = {"", 0}, .particle = {"", 0}, .said = {"", 0}}};
+    if (which_is_left_out(question))
+        question = text_joined(split->arena, split_trim(question, edges), text_of("どちらですか？"), text_of(""));
     mark_quoted(&marked, question);
     if (split->limit < 2 || !contrast_japanese_read(&marked, &contrast) || split_has(contrast.clause.said, apart))
         return false;

@@ -365,6 +365,10 @@ struct text contrast_english_part(struct split *split, const struct contrast_eng
     static const char *const than[] = {"than", NULL};
     if (tokens_find(tokens, predicate.from, last, than) < last)
         predicate.to = tokens_find(tokens, predicate.from, last, than);
+    if (predicate.to > predicate.from + 2 && /* "earlier or later" */
+        token_is(tokens, predicate.to - 2, (const char *const[]){"or", NULL}) &&
+        contrast_has_comparative(tokens, predicate.to - 1, predicate.to))
+        predicate.to -= 2;
     if (contrast->attribute.length)
         thing = text_joined(split->arena, thing, text_of("'s "), contrast->attribute);
     size_t first = predicate.from + 1;

@@ -169,6 +169,8 @@ static void split_piece(struct split *split, struct text context, struct text qu
         struct text part = own[i];
         if (!first && !inner.apart && !split->topic.length && japanese && split_lacks_subject(part))
             split->leans = true;
+        if ((!first || i > 0) && !inner.apart && !split->topic.length && !japanese && split_has_pronoun(part))
+            split->leans = true;
         if (split->topic.length && !inner.apart)
             part = japanese ? carry_japanese(split, part) : carry_english(split, part);
         else if (!split->topic.length)

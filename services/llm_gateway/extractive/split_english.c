@@ -35,6 +35,11 @@ LIST(together, "between", "difference", "differences", "differ", "compare", "com
      "relation", "relationship", "together", "combine", "combined", "common", "share", "among", "total", "sum");
 LIST(determiners, "the", "a", "an", "my", "our", "your", "its", "their", "this");
 LIST(pronouns, "it", "they", "them", "he", "she", "him");
+LIST(owned_by_person, "he", "she", "him", "his", "her");
+LIST(titles, "name", "title", "author", "purpose", "meaning", "type", "kind", "inventor", "founder", "director");
+LIST(speakers, "i", "we", "you", "there");
+LIST(only_of, "of");
+LIST(kept, "kept", "built", "made", "born", "written", "held", "sold", "begun", "known", "found", "set", "paid");
 LIST(owners, "its", "their", "his", "her");
 LIST(plural_be, "are", "were");
 LIST(each, "respectively", "each");
@@ -337,14 +342,55 @@ bool split_leans(struct text part)
 
 /* ---- the subject ------------------------------------------------------------------------------------------------- */
 
+/* The end of a subject that begins at `from`: "the capital of France", "Marie Curie". */
+static size_t subject_end(const struct tokens *tokens, size_t from)
+{
+    size_t at = from + token_is(tokens, from, determiners);
+    while (at < tokens->count) {
+        size_t joined = at + 1 + token_is(tokens, at + 1, determiners);
+        bool word = token_is_plain(&tokens->list[at]) || token_is_name(tokens, at);
+        if (!word && (at == from || !token_is(tokens, at, only_of) || joined >= tokens->count))
+            break;
+        at = word ? at + 1 : joined;
+        if (word && tokens->list[at - 1].stopped)
+            break;
+    }
+    return at;
+}
+
+/* The subject behind the auxiliary: "the war" of "When did the war begin", "the capital of France". Length 0: the
+ * question has no auxiliary before its subject. */
+static struct text topic_inverted(const struct tokens *tokens)
+{
+    static const char *const supports[] = {"do", "does", "did", NULL};
+    size_t be = 0;
+    while (be < tokens->count && be <= INVERSION_WORDS && !token_is(tokens, be, auxiliaries))
+        be++;
+    size_t from = be + 1, end = subject_end(tokens, from);
+    if (be > INVERSION_WORDS || end <= from || token_is(tokens, from, speakers) ||
+        !(token_is(tokens, from, determiners) || token_is_name(tokens, from) || token_is_plain(&tokens->list[from])))
+        return (struct text){"", 0};
+    size_t first = from + token_is(tokens, from, determiners), last = end - 1;
+    const char *word = tokens->list[last].word;
+    size_t length = strlen(word);
+    bool ended = length > 3 && strcmp(word + length - 2, "ed") == 0, lower = !token_is_name(tokens, last);
+    bool verb = token_is(tokens, be, supports) ? end == tokens->count : ended || token_is(tokens, last, kept);
+    if (last > first && lower && verb)
+        end--;
+    return tokens_between(tokens, from, end);
+}
+
 /* The last name behind the first word; else the last words that stand together and are no function words. */
 struct text topic_english(struct text part)
 {
     static const char *const inner[] = {"of", "the", "de", "van", "von", "&", "la", "le", NULL};
     struct tokens tokens;
     tokens_read(part, &tokens);
+    struct text subject = topic_inverted(&tokens);
+    if (subject.length)
+        return subject;
     size_t to = tokens.count, from;
-    while (to > 1 && !token_is_name(&tokens, to - 1))
+    while (to > 1 && (!token_is_name(&tokens, to - 1) || token_is(&tokens, to - 1, speakers)))
         to--;
     for (from = to; from > 1 && to > 1; from--)
         if (!token_is_name(&tokens, from - 1) &&
@@ -363,6 +409,26 @@ struct text topic_english(struct text part)
     return tokens_between(&tokens, from, to);
 }
 
+/* "it" of a question about the name of X is X: "What is the name of the river and how long is it?" */
+static struct text split_referent(struct text topic, bool person)
+{
+    struct tokens tokens;
+    tokens_read(topic, &tokens);
+    size_t head = token_is(&tokens, 0, determiners);
+    bool named = !person && token_is(&tokens, head, titles) && token_is(&tokens, head + 1, only_of);
+    return named && head + 2 < tokens.count ? tokens_between(&tokens, head + 2, tokens.count) : topic;
+}
+
+bool split_has_pronoun(struct text part)
+{
+    struct tokens tokens;
+    tokens_read(part, &tokens);
+    for (size_t i = 0; i < tokens.count; i++)
+        if (token_is(&tokens, i, pronouns) || token_is(&tokens, i, owners))
+            return true;
+    return false;
+}
+
 struct text carry_english(const struct split *split, struct text part)
 {
     struct tokens tokens;
@@ -372,11 +438,12 @@ struct text carry_english(const struct split *split, struct text part)
         bool owner = token_is(&tokens, i, owners);
         if (!owner && !token_is(&tokens, i, pronouns))
             continue;
-        return split_concat(split->arena, (const struct text[]){split_part(part, 0, token->begin),
-                                                                split->topic,
-                                                                text_of(owner ? "'s" : ""),
-                                                                split_part(part, token->end, part.length),
-                                                                {NULL, 0}});
+        return split_concat(split->arena,
+                            (const struct text[]){split_part(part, 0, token->begin),
+                                                  split_referent(split->topic, token_is(&tokens, i, owned_by_person)),
+                                                  text_of(owner ? "'s" : ""),
+                                                  split_part(part, token->end, part.length),
+                                                  {NULL, 0}});
     }
     return part;
 }

@@ -76,6 +76,20 @@ static struct text asker_topic(const struct tokens *tokens, size_t to)
     return tokens_between(tokens, from, end);
 }
 
+/* "qui l'a construite", "combien ça coûte", "quién lo diseñó", "was kostet das": a pronoun stands for the first
+ * question's subject. */
+static bool asker_dangles(const struct tokens *tokens, size_t from)
+{
+    static const char *const clitics[] = {"le", "la", "les", "lo", "los", "las", NULL};
+    static const char *const who[] = {"qui", "quién", "quiénes", NULL};
+    static const char *const those[] = {"ça", "cela", "ceci", "eso", "esto", NULL}, *const german[] = {"das", "dies",
+                                                                                                       NULL};
+    size_t next = from + 1, last = tokens->count - 1;
+    bool elided = next < tokens->count && strncmp(tokens->list[next].word, "l'", 2) == 0;
+    return asker_has(tokens, next, tokens->count, those) || (last > from && token_is(tokens, last, german)) ||
+           (token_is(tokens, from, who) && (elided || token_is(tokens, next, clitics)));
+}
+
 /* "Wann und wo wurde A geboren?": both words ask about the rest. */
 static bool asker_split_words(struct split *split, const struct european_asker *asker, const struct tokens *tokens)
 {
@@ -107,7 +121,8 @@ static bool asker_split_at(struct split *split, const struct european_asker *ask
     }
     if ((pronoun < count || lacks) && !topic.length)
         return false;
-    if (asker_has(tokens, from, count, asker->owners) || count < from + 2 + !asker->drops_subject)
+    if (asker_dangles(tokens, from) || asker_has(tokens, from, count, asker->owners) ||
+        count < from + 2 + !asker->drops_subject)
         return false;
     asker_add(split, asker, (const struct text[]){tokens_between(tokens, 0, at), none});
     if (pronoun < count)

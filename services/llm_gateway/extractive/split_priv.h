@@ -87,6 +87,7 @@ struct text carry_english(const struct split *split, struct text part);
  * depends on the sentence before it: "And when a receipt is lost?", "And B?". */
 bool split_lacks_subject(struct text part);
 bool split_leans(struct text part);
+bool split_has_pronoun(struct text part); /* "it", "their": an English part leans on another one's subject */
 
 /* The subject of a part; length 0: not known. */
 struct text topic_japanese(struct text part);

@@ -66,6 +66,8 @@ static const char *const japanese[] = {
     "%AとBが始まったのはどちらが先ですか？",
     "%AとBの間では、どちらが広いですか？",
     "%Aもしくは%B、どちらがより安価ですか？",
+    "%AとB、より高いのは？",
+    "%AとBのうち、面積が広いのは？",
     NULL,
 };
 
@@ -168,6 +170,11 @@ static const char *const english[] = {
     "Which costs more, %A or %B?",
     "Which one of %A and %B was published first?",
     "Tell me which is larger, %A or %B.",
+    "Do more people live in %A or in %B?",
+    "Are there more students at %A or %B?",
+    "Please tell me whether %A or %B is larger.",
+    "Was %A published earlier or later than %B?",
+    "Which came out later, %A or %B?",
     NULL,
 };
 
@@ -244,6 +251,11 @@ static const char *const others[] = {
     "%A est-il plus grand que %B ?",
     "Entre %A y %B, ¿cuál es más grande?",
     "¿Es %A más grande que %B?",
+    "先成立的是%A还是%B？",
+    "%A와 %B 중에서 인구가 더 많은 곳은 어디인가요?",
+    "%A와 %B 중 먼저 설립된 것은 무엇인가요?",
+    "Wurde %A vor %B gebaut?",
+    "Est-ce que %A est plus grand que %B ?",
     NULL,
 };
 

@@ -72,6 +72,8 @@ static void several_japanese_questions_are_several(void **state)
     expect_parts("XYZはどこで買えますか？その保証期間は？", "XYZはどこで買えますか？|XYZの保証期間は？");
     expect_parts("ログはどこにありますか、また、バックアップは毎日取られますか？",
                  "ログはどこにありますか|バックアップは毎日取られますか？");
+    expect_parts("受付時間は何時からですか？それと、駐車場はありますか？",
+                 "受付時間は何時からですか？|駐車場はありますか？");
     expect_parts("XYZシステムを使っています。再起動の手順は？", "XYZシステムを使っています。再起動の手順は？");
     expect_parts("次の点を教えてください：\n- 料金\n- 保証期間",
                  "次の点を教えてください：料金|次の点を教えてください：保証期間");
@@ -107,6 +109,9 @@ static void european_questions_behind_and_are_taken_apart(void **state)
                                         "Wann wurde der Verein gegründet und wo liegt sein Sitz?",
                                         "Quand Victor Hugo est-il né et où est-il mort ?",
                                         "¿Quién escribió la novela y la obra?",
+                                        "Quand a été construite la tour et qui l'a construite ?",
+                                        "Où puis-je me garer et combien ça coûte ?",
+                                        "¿Cuándo se construyó el puente y quién lo diseñó?",
                                         "Was ist der Unterschied zwischen wann und wo?"};
     for (size_t i = 0; i < COUNT(whole); i++)
         expect_parts(whole[i], whole[i]);
@@ -173,6 +178,16 @@ static void english_clauses_are_taken_apart(void **state)
     expect_parts("How do I install the server and configure backups?",
                  "How do I install the server?|How do I configure backups?");
     expect_parts("What is Renga? How do I install it?", "What is Renga?|How do I install Renga?");
+    expect_parts("When did the war begin and when did it end?", "When did the war begin?|When did the war end?");
+    expect_parts("How long are backups kept and who checks them?", "How long are backups kept?|Who checks backups?");
+    expect_parts("What is the name of the river and how long is it?",
+                 "What is the name of the river?|How long is the river?");
+    expect_parts("Who is the president of France and when was he elected?",
+                 "Who is the president of France?|When was the president of France elected?");
+    expect_parts("How many days of leave do I get, and how do I apply for them?",
+                 "How many days of leave do I get, and how do I apply for them?");
+    expect_parts("Which came out later, Hamlet or Faust?", "When did Hamlet come out?|When did Faust come out?");
+    expect_parts("Is Oslo bigger or smaller than Bergen?", "How big is Oslo?|How big is Bergen?");
     expect_parts("Which port does the gateway use, and where are the logs?",
                  "Which port does the gateway use?|Where are the logs?");
     expect_parts("I run the XYZ system. How do I restart it?", "I run the XYZ system. How do I restart it?");
