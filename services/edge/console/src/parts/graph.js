@@ -8,7 +8,7 @@ import { iconPath } from './icons.js'
 import { Button } from './basics.js'
 import { openAtFirst, sceneOf } from './scene.js'
 
-const MARGIN = 14
+const MARGIN = 14, OPENING_MS = 1500 // in which the history of a run comes
 const stateIcon = { running: 'play', waiting: 'person', failed: 'cross', done: 'check', ended: 'stop' }
 
 export function countsText(stat) {
@@ -102,9 +102,9 @@ export function Graph({ documents, model, chosen, onChoose, marked, label }) {
     if (scrollWidth > clientWidth && scene.start) box.current.scrollLeft = (scene.start.x + MARGIN) / (scene.width + 2 * MARGIN) * scrollWidth - clientWidth / 2
   }, [scene, room])
   const busiest = chosen || (model ? [...model.stats].filter(([, stat]) => ['waiting', 'running', 'failed'].includes(stateOf(stat))).map(([key]) => key).at(-1) : '')
-  const shown = useRef('')
+  const shown = useRef(''), begun = useRef(performance.now())
   useLayoutEffect(() => { // the node that is looked at, or else the one at work when the page opens, comes into sight
-    if (!busiest || (shown.current && busiest !== chosen)) return
+    if (!busiest || (shown.current && busiest !== chosen && performance.now() - begun.current > OPENING_MS)) return
     shown.current = busiest
     const seen = box.current.getBoundingClientRect(), node = box.current.querySelector(`[data-node="${CSS.escape(busiest)}"]`)?.getBoundingClientRect()
     if (!node) return
