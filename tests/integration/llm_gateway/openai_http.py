@@ -324,6 +324,27 @@ def _():
     refused(Wire(guarded).send("GET", "/v1/models", authorization="Bearer k-stream"), 403, "permission_denied")
 
 
+@check("an address has as many connections as the option says, and the next when one is over")
+def _():
+    def answered(wire):
+        try:
+            return wire.send("GET", "/v1/models").file.readline().startswith(b"HTTP/1.1 200")
+        except OSError:
+            return False
+
+    few = Gateway("--llm_gateway.http.connections_per_address=2")
+    try:
+        held = [Wire(few), Wire(few)]
+        expect(all(answered(wire) for wire in held), "the first two are not let in")
+        expect(not answered(Wire(few)), "a third one is let in")
+        held[0].file.close()
+        held[0].socket.close()
+        wait_until(lambda: answered(Wire(few)), "after one of them is over, the next is not let in", 20 * SLOW)
+    finally:
+        code = few.stop()
+    expect(code == 0, f"exit code {code}")
+
+
 @check("the process ends only after a stream that is under way has come to its end")
 def _():
     wire = Wire(guarded).send("POST", CHAT, asking("drips", stream=True), authorization="Bearer k-all")
