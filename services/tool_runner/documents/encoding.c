@@ -97,6 +97,15 @@ static const char *order_of_utf16(const char *bytes, size_t size)
     return fits ? (big ? "UTF-16BE" : "UTF-16LE") : NULL;
 }
 
+/* "café’s", "café”": a letter and a closing mark of Windows-1252 between ASCII characters, at `at` and behind it. Not
+ * the reverse: “É is also 日 or 入 in Shift_JIS. */
+static bool is_letter_and_mark(const unsigned char *at, size_t i, size_t size)
+{
+    static const unsigned char closing[] = {0x85, 0x92, 0x94, 0x96, 0x97};
+    return at[i] >= 0xc0 && i + 1 < size && memchr(closing, at[i + 1], sizeof closing) &&
+           (i == 0 || at[i - 1] < 0x80) && (i + 2 == size || at[i + 2] < 0x80);
+}
+
 /* Accented letters of Latin text stand alone between ASCII characters; bytes of Japanese stand side by side. */
 static bool is_western(const char *bytes, size_t size)
 {
@@ -107,6 +116,12 @@ static bool is_western(const char *bytes, size_t size)
             return false;
         if (at[i] < 0x80)
             continue;
+        if (is_letter_and_mark(at, i, size)) {
+            high += 2;
+            alone += 2;
+            i++;
+            continue;
+        }
         bool beside = (i > 0 && at[i - 1] >= 0x80) || (i + 1 < size && at[i + 1] >= 0x80);
         high++;
         alone += !beside && (at[i] >= 0xc0 || at[i] == 0x80 || (at[i] >= 0x91 && at[i] <= 0x97) || at[i] >= 0xa0);

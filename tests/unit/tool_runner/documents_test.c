@@ -270,6 +270,8 @@ static void other_encodings_become_utf8(void **state)
         {"\xa4\xb3\xa4\xec\xa4\xcf\xa5\xc6\xa5\xb9\xa5\xc8", 12, "これはテスト"}, /* EUC-JP */
         {"\xff\xfe\x53\x30\x8c\x30", 6, "これ"},
         {"\xfe\xff\x30\x53\x30\x8c", 6, "これ"},
+        {"the caf\xe9\x92s price at the Caf\xe9\x94", 29, "the café’s price at the Café”"}, /* Windows-1252 */
+        {"at 10\x93\xfa, on 3\x93\xfa", 15, "at 10日, on 3日"}, /* Shift_JIS: no letter and a mark */
         {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16, NULL},
         {"bad \xff\xff\xff", 7, NULL},
         {"a\0b", 3, NULL},
