@@ -7,7 +7,7 @@
 #include "words/sentences_priv.h"
 
 #define CLEAR       0.9  /* the share of the sentences that are given, from which no other is added */
-#define LEAST       0.07 /* of the best sentence's odds that a further sentence must have */
+#define LEAST       0.12 /* of the best sentence's odds that a further sentence must have */
 #define LEAST_OTHER 0.8  /* ... from another document */
 #define ALIKE_MOST  0.8  /* the weight that a sentence may have in common with one that is given, of the lighter one */
 #define ITEMS_MAX   12   /* of a list */
