@@ -148,7 +148,7 @@ static void write_kind(struct json_writer *out, const struct node_kind *kind)
     json_write_array(out, "required");
     json_write_string(out, NULL, "kind");
     for (const struct node_parameter *one = kind->parameters; one->name; one++)
-        if (one->required)
+        if (one->need == REQUIRED)
             json_write_string(out, NULL, one->name);
     json_write_end(out);
     close_object(out);

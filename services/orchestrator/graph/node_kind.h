@@ -23,10 +23,24 @@ struct node_services;
 struct task;
 struct trace_context;
 
-/* A key of a node of this kind, beside the keys that all nodes have. */
+/* The type of a parameter. The first ones name a field of the state, and the loader checks the field: one that the kind
+ * reads must be among the node's inputs, and each must have the type in the name (a plural is a list of them). */
 enum parameter_type {
+    PARAMETER_FIELD, /* any field */
+    READS_FIELD,     /* of any type */
+    READS_STRING,
+    READS_STRINGS,
+    READS_OBJECT,
+    READS_OBJECTS,
+    READS_INTEGER,
+    READS_BOOLEAN,
+    WRITES_STRING,
+    WRITES_STRINGS,
+    WRITES_OBJECT,
+    WRITES_OBJECTS,
+    WRITES_INTEGER,
+    WRITES_BOOLEAN,    /* the last one that names a field */
     PARAMETER_TEXT,    /* a string */
-    PARAMETER_FIELD,   /* the name of a field of the state */
     PARAMETER_GRAPH,   /* the name of a sub-graph */
     PARAMETER_PROMPT,  /* the name of a prompt */
     PARAMETER_ADDRESS, /* "host:port" */
@@ -35,10 +49,12 @@ enum parameter_type {
     PARAMETER_BOOLEAN,
     PARAMETER_JSON, /* any value */
 };
+
+/* A key of a node of this kind, beside the keys that all nodes have. */
 struct node_parameter {
     const char *name;
     enum parameter_type type;
-    bool required;
+    enum { OPTIONAL, REQUIRED } need;
     const char *help;
 };
 
@@ -100,6 +116,10 @@ static inline const union node_argument *node_argument(const struct node *node, 
 {
     return (const union node_argument *)node->parameters + row;
 }
+
+/* For `check` of a kind whose parameter takes fields of several types: is this one of the type? A row without a field
+ * passes. */
+bool field_type_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st);
 
 /* ---- parts of a task --------------------------------------------------------------------------------------------- */
 

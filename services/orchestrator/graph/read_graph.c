@@ -51,39 +51,23 @@ const struct key graph_keys[] = {
                         "each as soon as it is led to."},
      .kind = KEY_CHOICE,
      INTO(struct graph_words, mode)},
-    {.option = {.name = "recursion_limit",
-                .type = OPTION_INTEGER,
-                .min = 1,
-                .max = RECURSION_MAX,
-                .help = "The most supersteps; 100 where it is not said."},
+    {.option = INTEGER_OPTION("recursion_limit", NULL, 1, RECURSION_MAX, NULL,
+                              "The most supersteps; 100 where it is not said."),
      INTO(struct graph_words, recursion_limit)},
-    {.option = {.name = "max_concurrency",
-                .type = OPTION_INTEGER,
-                .min = 1,
-                .max = CONCURRENCY_MAX,
-                .help = "The most nodes at work at once, sub-graphs included; 64 where it is not said."},
+    {.option = INTEGER_OPTION("max_concurrency", NULL, 1, CONCURRENCY_MAX, NULL,
+                              "The most nodes at work at once, sub-graphs included; 64 where it is not said."),
      INTO(struct graph_words, max_concurrency)},
-    {.option = {.name = "timeout",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "The longest that a run may take."},
+    {.option = DURATION_OPTION("timeout", NULL, 1, LONGEST_MS, "The longest that a run may take."),
      INTO(struct graph_words, timeout_ms)},
-    {.option = {.name = "idle_timeout",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "The longest that nothing may happen in a run."},
+    {.option = DURATION_OPTION("idle_timeout", NULL, 1, LONGEST_MS, "The longest that nothing may happen in a run."),
      INTO(struct graph_words, idle_timeout_ms)},
     {.option = {.name = "budget"}, .kind = KEY_PART},
-    {.option = {.name = "fail_fast",
-                .type = OPTION_BOOLEAN,
-                .help = "When a node fails, those beside it are cancelled. Without it they end, and what they wrote is "
-                        "kept."},
+    {.option = BOOLEAN_OPTION(
+         "fail_fast", NULL,
+         "When a node fails, those beside it are cancelled. Without it they end, and what they wrote is kept."),
      INTO(struct graph_words, fail_fast)},
-    {.option = {.name = "atomic",
-                .type = OPTION_BOOLEAN,
-                .help = "A run that fails or is cancelled leaves the thread as it was before the run."},
+    {.option =
+         BOOLEAN_OPTION("atomic", NULL, "A run that fails or is cancelled leaves the thread as it was before the run."),
      .own_only = true,
      INTO(struct graph_words, atomic)},
     {.option = {.name = "error_node"},
@@ -128,14 +112,13 @@ const struct key graph_keys[] = {
 
 #define BUDGET(key, member, text)                                                                                      \
     {                                                                                                                  \
-        .option = {.name = key, .type = OPTION_INTEGER, .max = COUNT_MAX, .help = text},                               \
-        INTO(struct graph_budget, member)                                                                              \
+        .option = INTEGER_OPTION(key, NULL, 0, COUNT_MAX, NULL, text), INTO(struct graph_budget, member)               \
     }
 const struct key budget_keys[] = {
     BUDGET("model_calls", model_calls, "The most requests to models."),
     BUDGET("tokens", tokens, "The most tokens, read and written together."),
     BUDGET("tool_calls", tool_calls, "The most calls of tools."),
-    {.option = {.name = "duration", .type = OPTION_DURATION, .max = LONGEST_MS, .help = "The most time at work."},
+    {.option = DURATION_OPTION("duration", NULL, 0, LONGEST_MS, "The most time at work."),
      INTO(struct graph_budget, duration_ms)},
     {.option = {.name = "usd"},
      .kind = KEY_PART,
@@ -305,7 +288,7 @@ static bool check_kind(struct reading *in, struct node *node, const cJSON *item)
 {
     struct status why = {0};
     const struct node_kind *kind = node->kind;
-    bool good = !kind->check || kind->check(node, &why);
+    bool good = parameters_check(node, &why) && (!kind->check || kind->check(node, &why));
     if (good && kind->prepare) {
         node->prepared = kind->prepare(node, &in->agent->arena, &why);
         good = node->prepared;

@@ -150,11 +150,11 @@ static bool read_parameters_one(struct reading *in, const struct node *node, con
 {
     if (row->type <= PARAMETER_ADDRESS && !cJSON_IsString(item))
         return fault(in, item, "%s must be a string", row->name);
+    if (row->type <= WRITES_BOOLEAN)
+        return read_parameters_field(in, node, item, argument);
     switch (row->type) {
     case PARAMETER_TEXT:
         return read_parameters_text(in, item, argument);
-    case PARAMETER_FIELD:
-        return read_parameters_field(in, node, item, argument);
     case PARAMETER_GRAPH:
         return read_graph(in, item, argument);
     case PARAMETER_PROMPT:
@@ -182,9 +182,56 @@ bool parameters_read(struct reading *in, struct node *node, const cJSON *item)
         const cJSON *given = part(item, rows[i].name);
         if (given)
             good &= read_parameters_one(in, node, &rows[i], given, &arguments[i]);
-        else if (rows[i].required)
+        else if (rows[i].need == REQUIRED)
             good = fault(in, item, "the node '%s' needs \"%s\": %s", node->name, rows[i].name, rows[i].help);
     }
     node->parameters = arguments;
     return good;
+}
+
+/* ---- types of fields --------------------------------------------------------------------------------------------- */
+
+bool field_type_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st)
+{
+    const struct field *field = node_argument(node, row)->field;
+    if (!field || (field->list == list && (field->type == type || field->type == FIELD_ANY)) ||
+        (field->type == FIELD_ANY && !field->list))
+        return true;
+    return fail_field(st, node->kind->parameters[row].name, "'%s' is %s; it must be %s", field->name,
+                      field_type_words(field->type, field->list), field_type_words(type, list));
+}
+
+static bool field_is_input(const struct node *node, const struct field *field)
+{
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i] == field)
+            return true;
+    return false;
+}
+
+bool parameters_check(const struct node *node, struct status *st)
+{
+    static const struct {
+        enum field_type type;
+        bool list;
+    } types[] = {
+        [READS_STRING] = {FIELD_STRING, false},    [READS_STRINGS] = {FIELD_STRING, true},
+        [READS_OBJECT] = {FIELD_OBJECT, false},    [READS_OBJECTS] = {FIELD_OBJECT, true},
+        [READS_INTEGER] = {FIELD_INTEGER, false},  [READS_BOOLEAN] = {FIELD_BOOLEAN, false},
+        [WRITES_STRING] = {FIELD_STRING, false},   [WRITES_STRINGS] = {FIELD_STRING, true},
+        [WRITES_OBJECT] = {FIELD_OBJECT, false},   [WRITES_OBJECTS] = {FIELD_OBJECT, true},
+        [WRITES_INTEGER] = {FIELD_INTEGER, false}, [WRITES_BOOLEAN] = {FIELD_BOOLEAN, false},
+    };
+    const struct node_parameter *rows = node->kind->parameters;
+    for (size_t i = 0; rows[i].name; i++) {
+        if (rows[i].type == PARAMETER_FIELD || rows[i].type > WRITES_BOOLEAN)
+            continue;
+        const struct field *field = node_argument(node, i)->field;
+        if (field && rows[i].type <= READS_BOOLEAN && !field_is_input(node, field))
+            return fail_field(st, rows[i].name, "'%s' is not among the node's \"inputs\"; add it there", field->name);
+        if (rows[i].type != READS_FIELD &&
+            !field_type_check(node, i, types[rows[i].type].type, types[rows[i].type].list, st))
+            return false;
+    }
+    return true;
 }

@@ -128,6 +128,8 @@ bool log_read(struct reading *in, struct draft *draft);
 
 /* read_parameters.c */
 bool parameters_read(struct reading *in, struct node *node, const cJSON *item);
+/* Have the fields that the parameters name the types that the kind takes? */
+bool parameters_check(const struct node *node, struct status *st);
 const char *prompt_find(const struct agent *agent, const char *language, const char *name);
 
 /* check_prompts.c: each name in a prompt is an input of its node. */

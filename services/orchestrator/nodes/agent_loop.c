@@ -24,56 +24,41 @@
 #define ASK_MAX        8192 /* bytes, as ToolDefinition.description */
 
 static const struct node_parameter parameters[] = {
-    [LOOP_PROMPT] = {.name = "prompt",
-                     .type = PARAMETER_PROMPT,
-                     .help = "What is asked: {field} stands for an input of the node. Without it the conversation must "
-                             "end with a turn of the user."},
-    [LOOP_SYSTEM] = {.name = "system", .type = PARAMETER_PROMPT, .help = "The rules of the conversation, likewise."},
-    [LOOP_TURNS] = {.name = "turns",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "The conversation, an object[] that appends; one of the inputs."},
-    [LOOP_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "The answer, a string."},
-    [LOOP_FOUND] = {.name = "found",
-                    .type = PARAMETER_FIELD,
-                    .help = "A list that gets what tools found, an object for each round (SubtaskToolResults)."},
-    [LOOP_ASK] = {.name = "ask",
-                  .type = PARAMETER_TEXT,
-                  .help = "The model may ask a person, by a tool \"ask_person\"; this tells it when. The run waits for "
-                          "the answer. Without it nobody is asked."},
-    [LOOP_MOST] = {.name = "most_turns",
-                   .type = PARAMETER_INTEGER,
-                   .help = "Most turns of the model for one question, 10 where it is not said; the last is without "
-                           "tools."},
-    [LOOP_MOST_OF] = {.name = "most_turns_of",
-                      .type = PARAMETER_FIELD,
-                      .help = "An input that says most_turns, an integer; where it has no value, most_turns counts."},
-    [LOOP_ARGUMENTS] = {.name = "arguments",
-                        .type = PARAMETER_JSON,
-                        .help = "Arguments that the model does not choose, {ARGUMENT: FIELD}, as in select_tools."},
-    [LOOP_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
-    [LOOP_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest turn, in tokens."},
+    [LOOP_PROMPT] = {"prompt", PARAMETER_PROMPT, OPTIONAL,
+                     "What is asked: {field} stands for an input of the node. Without it the conversation must end "
+                     "with a turn of the user."},
+    [LOOP_SYSTEM] = {"system", PARAMETER_PROMPT, OPTIONAL, "The rules of the conversation, likewise."},
+    [LOOP_TURNS] = {"turns", READS_OBJECTS, REQUIRED, "The conversation, an object[] that appends; one of the inputs."},
+    [LOOP_INTO] = {"into", WRITES_STRING, REQUIRED, "The answer, a string."},
+    [LOOP_FOUND] = {"found", WRITES_OBJECTS, OPTIONAL,
+                    "A list that gets what tools found, an object for each round (SubtaskToolResults)."},
+    [LOOP_ASK] = {"ask", PARAMETER_TEXT, OPTIONAL,
+                  "The model may ask a person, by a tool \"ask_person\"; this tells it when. The run waits for the "
+                  "answer. Without it nobody is asked."},
+    [LOOP_MOST] = {"most_turns", PARAMETER_INTEGER, OPTIONAL,
+                   "Most turns of the model for one question, 10 where it is not said; the last is without tools."},
+    [LOOP_MOST_OF] = {"most_turns_of", READS_INTEGER, OPTIONAL,
+                      "An input that says most_turns, an integer; where it has no value, most_turns counts."},
+    [LOOP_ARGUMENTS] = {"arguments", PARAMETER_JSON, OPTIONAL,
+                        "Arguments that the model does not choose, {ARGUMENT: FIELD}, as in select_tools."},
+    [LOOP_MODEL] = {"model", PARAMETER_TEXT, OPTIONAL, "A route of the gateway; else \"default\"."},
+    [LOOP_TOKENS] = {"max_output_tokens", PARAMETER_INTEGER, OPTIONAL, "Longest turn, in tokens."},
     [LOOP_PICK] = PICK_ROW,
-    [LOOP_HISTORY] = {.name = "history",
-                      .type = PARAMETER_FIELD,
-                      .help = "Turns that stand before the conversation, an object[]; one of the inputs. Those of "
-                              "tools are left out."},
-    [LOOP_OWN_TOOLS] = {.name = "own_tools",
-                        .type = PARAMETER_JSON,
-                        .help = "Tools of the document: NAME: {\"description\": PROMPT, \"parameters\": JSON Schema, "
-                                "\"into\": {ARGUMENT: FIELD}, \"outcome\", \"result\": FIELD, \"when\": CONDITION, "
-                                "\"refusal\": PROMPT}."},
-    [LOOP_REMAINING] = {.name = "remaining",
-                        .type = PARAMETER_JSON,
-                        .help = "[{\"when\": CONDITION, \"task\": PROMPT}, …]: what must be done before the model may "
-                                "end with an answer."},
-    [LOOP_REMAINING_PROMPT] = {.name = "remaining_prompt",
-                               .type = PARAMETER_PROMPT,
-                               .help = "Tells the model what is left: {tasks} is a line for each."},
-    [LOOP_CALLS] = {.name = "calls",
-                    .type = PARAMETER_FIELD,
-                    .help = "An object[] that gets each call that has its result: agent (the graph's name), name, "
-                            "arguments_json, result_json, error."},
+    [LOOP_HISTORY] =
+        {"history", READS_OBJECTS, OPTIONAL,
+         "Turns that stand before the conversation, an object[]; one of the inputs. Those of tools are left out."},
+    [LOOP_OWN_TOOLS] =
+        {"own_tools", PARAMETER_JSON, OPTIONAL,
+         "Tools of the document: NAME: {\"description\": PROMPT, \"parameters\": JSON Schema, \"into\": {ARGUMENT: "
+         "FIELD}, \"outcome\", \"result\": FIELD, \"when\": CONDITION, \"refusal\": PROMPT}."},
+    [LOOP_REMAINING] =
+        {"remaining", PARAMETER_JSON, OPTIONAL,
+         "[{\"when\": CONDITION, \"task\": PROMPT}, …]: what must be done before the model may end with an answer."},
+    [LOOP_REMAINING_PROMPT] = {"remaining_prompt", PARAMETER_PROMPT, OPTIONAL,
+                               "Tells the model what is left: {tasks} is a line for each."},
+    [LOOP_CALLS] = {"calls", WRITES_OBJECTS, OPTIONAL,
+                    "An object[] that gets each call that has its result: agent (the graph's name), name, "
+                    "arguments_json, result_json, error."},
     ROUND_ROWS(LOOP_ROUND),
     {.name = NULL},
 };
@@ -95,13 +80,7 @@ static bool agent_loop_check(const struct node *node, struct status *st)
         return fail_field(st, "ask", "has %zu bytes; at most %d are allowed", strlen(ask), ASK_MAX);
     if (most > MOST_TURNS_MAX)
         return fail_field(st, "most_turns", "is %lld; at most %d are allowed", (long long)most, MOST_TURNS_MAX);
-    return round_check(node, LOOP_ROUND, has_no_runner(node), st) &&
-           input_check(node, LOOP_TURNS, FIELD_OBJECT, true, st) &&
-           input_check(node, LOOP_MOST_OF, FIELD_INTEGER, false, st) &&
-           input_check(node, LOOP_HISTORY, FIELD_OBJECT, true, st) &&
-           output_check(node, LOOP_INTO, FIELD_STRING, false, st) &&
-           output_check(node, LOOP_CALLS, FIELD_OBJECT, true, st) &&
-           output_check(node, LOOP_FOUND, FIELD_OBJECT, true, st) && offer_check(node, LOOP_ARGUMENTS, st) &&
+    return round_check(node, LOOP_ROUND, has_no_runner(node), st) && offer_check(node, LOOP_ARGUMENTS, st) &&
            pick_check(node, LOOP_PICK, st);
 }
 

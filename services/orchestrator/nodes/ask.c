@@ -16,12 +16,11 @@
 enum { ASK_QUESTION, ASK_PAYLOAD, ASK_SCHEMA, ASK_INTO };
 
 static const struct node_parameter parameters[] = {
-    [ASK_QUESTION] = {.name = "question", .type = PARAMETER_TEXT, .help = "The question, in words."},
-    [ASK_PAYLOAD] = {.name = "payload", .type = PARAMETER_JSON, .help = "Whatever a client needs to ask it."},
-    [ASK_SCHEMA] = {.name = "schema",
-                    .type = PARAMETER_JSON,
-                    .help = "What an answer has to look like: a JSON Schema. Without it any value is an answer."},
-    [ASK_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "The field of the answer."},
+    [ASK_QUESTION] = {"question", PARAMETER_TEXT, OPTIONAL, "The question, in words."},
+    [ASK_PAYLOAD] = {"payload", PARAMETER_JSON, OPTIONAL, "Whatever a client needs to ask it."},
+    [ASK_SCHEMA] = {"schema", PARAMETER_JSON, OPTIONAL,
+                    "What an answer has to look like: a JSON Schema. Without it any value is an answer."},
+    [ASK_INTO] = {"into", PARAMETER_FIELD, REQUIRED, "The field of the answer."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"answered", NULL};

@@ -14,21 +14,13 @@
 enum { BULLETS_DATASET, BULLETS_IDS, BULLETS_INTO, BULLETS_REVISION };
 
 static const struct node_parameter parameters[] = {
-    [BULLETS_DATASET] = {.name = "dataset",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The data set of the playbook, a string."},
-    [BULLETS_IDS] = {.name = "ids",
-                     .type = PARAMETER_FIELD,
-                     .help = "Ids of bullets, a string[]; the first 100 are read."},
-    [BULLETS_INTO] = {.name = "into",
-                      .type = PARAMETER_FIELD,
-                      .help = "A list of objects that gets those that are there (Bullet), in the order of the ids, "
-                              "as far as their contents have 256 KiB. Give "
-                              "it the reducer \"replace\"."},
-    [BULLETS_REVISION] = {.name = "revision",
-                          .type = PARAMETER_FIELD,
-                          .help = "An integer that gets the revision of the playbook; 0 if there is none."},
+    [BULLETS_DATASET] = {"dataset", READS_STRING, REQUIRED, "The data set of the playbook, a string."},
+    [BULLETS_IDS] = {"ids", READS_STRINGS, OPTIONAL, "Ids of bullets, a string[]; the first 100 are read."},
+    [BULLETS_INTO] = {"into", WRITES_OBJECTS, OPTIONAL,
+                      "A list of objects that gets those that are there (Bullet), in the order of the ids, as far as "
+                      "their contents have 256 KiB. Give it the reducer \"replace\"."},
+    [BULLETS_REVISION] = {"revision", WRITES_INTEGER, OPTIONAL,
+                          "An integer that gets the revision of the playbook; 0 if there is none."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"read", NULL};
@@ -37,10 +29,7 @@ static bool bullets_check(const struct node *node, struct status *st)
 {
     if (!node_argument(node, BULLETS_INTO)->field && !node_argument(node, BULLETS_REVISION)->field)
         return fail_field(st, "into", "is not there, and neither is \"revision\"; nothing would be read");
-    return input_check(node, BULLETS_DATASET, FIELD_STRING, false, st) &&
-           input_check(node, BULLETS_IDS, FIELD_STRING, true, st) &&
-           output_check(node, BULLETS_INTO, FIELD_OBJECT, true, st) &&
-           output_check(node, BULLETS_REVISION, FIELD_INTEGER, false, st);
+    return true;
 }
 
 struct bullets {

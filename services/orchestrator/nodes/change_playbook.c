@@ -26,66 +26,31 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [CHANGE_DATASET] = {.name = "dataset",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "The data set of the playbook, a string."},
-    [CHANGE_OPERATIONS] = {.name = "operations",
-                           .type = PARAMETER_FIELD,
-                           .required = true,
-                           .help = "The operations, an object[] (PlaybookOperation)."},
-    [CHANGE_EXPECTED] = {.name = "expected",
-                         .type = PARAMETER_FIELD,
-                         .help = "An integer: apply them at this revision alone; -1: only if there is no playbook yet. "
-                                 "0: at any."},
-    [CHANGE_BUDGET] = {.name = "token_budget",
-                       .type = PARAMETER_FIELD,
-                       .help = "An integer: most tokens of the playbook. 0: no such limit."},
-    [CHANGE_DRY_RUN] = {.name = "dry_run",
-                        .type = PARAMETER_FIELD,
-                        .help = "A boolean. True: tell what would be done, and change nothing."},
-    [CHANGE_SOURCE] = {.name = "source",
-                       .type = PARAMETER_FIELD,
-                       .help = "What taught it, a string: the id of a run; without one "
-                               "this run."},
-    [CHANGE_REASON] = {.name = "reason",
-                       .type = PARAMETER_FIELD,
-                       .help = "Why, a string; a line of at most 1,024 bytes is kept."},
-    [CHANGE_REMARK] = {.name = "remark",
-                       .type = PARAMETER_FIELD,
-                       .help = "A person's words, a string: where it has text, it is the reason instead."},
-    [CHANGE_INTO] = {.name = "into",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help =
-                         "An object that gets what became of them (PutPlaybookResponse: results, dropped, revision, "
-                         "bullets)."},
-    [CHANGE_PROBLEM] = {.name = "problem",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "A string that gets the reason for \"refused\" and \"outdated\"."},
-    [CHANGE_TALLY] = {.name = "tally",
-                      .type = PARAMETER_FIELD,
-                      .help = "An object that gets how many bullets were added, updated, merged, deleted, proposed and "
-                              "dropped."},
+    [CHANGE_DATASET] = {"dataset", READS_STRING, REQUIRED, "The data set of the playbook, a string."},
+    [CHANGE_OPERATIONS] = {"operations", READS_OBJECTS, REQUIRED, "The operations, an object[] (PlaybookOperation)."},
+    [CHANGE_EXPECTED] =
+        {"expected", READS_INTEGER, OPTIONAL,
+         "An integer: apply them at this revision alone; -1: only if there is no playbook yet. 0: at any."},
+    [CHANGE_BUDGET] = {"token_budget", READS_INTEGER, OPTIONAL,
+                       "An integer: most tokens of the playbook. 0: no such limit."},
+    [CHANGE_DRY_RUN] = {"dry_run", READS_BOOLEAN, OPTIONAL,
+                        "A boolean. True: tell what would be done, and change nothing."},
+    [CHANGE_SOURCE] = {"source", READS_STRING, OPTIONAL,
+                       "What taught it, a string: the id of a run; without one this run."},
+    [CHANGE_REASON] = {"reason", READS_STRING, OPTIONAL, "Why, a string; a line of at most 1,024 bytes is kept."},
+    [CHANGE_REMARK] = {"remark", READS_STRING, OPTIONAL,
+                       "A person's words, a string: where it has text, it is the reason instead."},
+    [CHANGE_INTO] =
+        {"into", WRITES_OBJECT, REQUIRED,
+         "An object that gets what became of them (PutPlaybookResponse: results, dropped, revision, bullets)."},
+    [CHANGE_PROBLEM] = {"problem", WRITES_STRING, REQUIRED,
+                        "A string that gets the reason for \"refused\" and \"outdated\"."},
+    [CHANGE_TALLY] =
+        {"tally", WRITES_OBJECT, OPTIONAL,
+         "An object that gets how many bullets were added, updated, merged, deleted, proposed and dropped."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"changed", "refused", "outdated", NULL};
-
-static bool change_check(const struct node *node, struct status *st)
-{
-    return input_check(node, CHANGE_DATASET, FIELD_STRING, false, st) &&
-           input_check(node, CHANGE_OPERATIONS, FIELD_OBJECT, true, st) &&
-           input_check(node, CHANGE_EXPECTED, FIELD_INTEGER, false, st) &&
-           input_check(node, CHANGE_BUDGET, FIELD_INTEGER, false, st) &&
-           input_check(node, CHANGE_DRY_RUN, FIELD_BOOLEAN, false, st) &&
-           input_check(node, CHANGE_SOURCE, FIELD_STRING, false, st) &&
-           input_check(node, CHANGE_REASON, FIELD_STRING, false, st) &&
-           input_check(node, CHANGE_REMARK, FIELD_STRING, false, st) &&
-           output_check(node, CHANGE_INTO, FIELD_OBJECT, false, st) &&
-           output_check(node, CHANGE_PROBLEM, FIELD_STRING, false, st) &&
-           output_check(node, CHANGE_TALLY, FIELD_OBJECT, false, st);
-}
 
 struct changing {
     struct service_call base; /* first */
@@ -218,7 +183,6 @@ const struct node_kind change_playbook_kind = {
     .help = "Applies operations to a playbook.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = change_check,
     .size = sizeof(struct changing),
     .start = change_start,
     .cancel = service_call_cancel,

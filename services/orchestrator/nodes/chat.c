@@ -32,51 +32,35 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [CHAT_PROMPT] = {.name = "prompt",
-                     .type = PARAMETER_PROMPT,
-                     .help =
-                         "What is asked: {field} stands for an input of the node, {{ and }} for braces. May be left "
-                         "out where there is a history."},
-    [CHAT_SYSTEM] = {.name = "system", .type = PARAMETER_PROMPT, .help = "The rules of the conversation, likewise."},
-    [CHAT_INTO] = {.name = "into",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help =
-                       "Where the answer goes: a string; with a schema anything; or a list of objects, which gets the "
-                       "turn as {\"role\": \"assistant\", \"content\": …}."},
-    [CHAT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
-    [CHAT_HISTORY] =
-        {.name = "history",
-         .type = PARAMETER_FIELD,
-         .help = "Turns before the prompt: a list of objects with \"role\" and \"content\", those of tools too; "
-                 "one of the inputs."},
-    [CHAT_SCHEMA] = {.name = "schema",
-                     .type = PARAMETER_JSON,
-                     .help = "A JSON Schema that the answer must fit; the gateway checks it and has it repaired once."},
-    [CHAT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
-    [CHAT_TOKENS_OF] = {.name = "max_output_tokens_of",
-                        .type = PARAMETER_FIELD,
-                        .help =
-                            "An integer, one of the inputs, that says the longest answer in tokens. A longer one is "
-                            "no failure: it is cut behind its last whole sentence."},
-    [CHAT_TURNS] = {.name = "turns",
-                    .type = PARAMETER_FIELD,
-                    .help = "A list of turns that gets the answer, too, as one of them."},
-    [CHAT_STREAM] = {.name = "stream",
-                     .type = PARAMETER_BOOLEAN,
-                     .help = "Show the answer to whoever watches while it is being written."},
+    [CHAT_PROMPT] = {"prompt", PARAMETER_PROMPT, OPTIONAL,
+                     "What is asked: {field} stands for an input of the node, {{ and }} for braces. May be left out "
+                     "where there is a history."},
+    [CHAT_SYSTEM] = {"system", PARAMETER_PROMPT, OPTIONAL, "The rules of the conversation, likewise."},
+    [CHAT_INTO] = {"into", PARAMETER_FIELD, REQUIRED,
+                   "Where the answer goes: a string; with a schema anything; or a list of objects, which gets the turn "
+                   "as {\"role\": \"assistant\", \"content\": …}."},
+    [CHAT_MODEL] = {"model", PARAMETER_TEXT, OPTIONAL, "A route of the gateway; else \"default\"."},
+    [CHAT_HISTORY] = {"history", READS_OBJECTS, OPTIONAL,
+                      "Turns before the prompt: a list of objects with \"role\" and \"content\", those of tools too; "
+                      "one of the inputs."},
+    [CHAT_SCHEMA] = {"schema", PARAMETER_JSON, OPTIONAL,
+                     "A JSON Schema that the answer must fit; the gateway checks it and has it repaired once."},
+    [CHAT_TOKENS] = {"max_output_tokens", PARAMETER_INTEGER, OPTIONAL, "Longest answer, in tokens."},
+    [CHAT_TOKENS_OF] = {"max_output_tokens_of", READS_INTEGER, OPTIONAL,
+                        "An integer, one of the inputs, that says the longest answer in tokens. A longer one is no "
+                        "failure: it is cut behind its last whole sentence."},
+    [CHAT_TURNS] = {"turns", WRITES_OBJECTS, OPTIONAL, "A list of turns that gets the answer, too, as one of them."},
+    [CHAT_STREAM] = {"stream", PARAMETER_BOOLEAN, OPTIONAL,
+                     "Show the answer to whoever watches while it is being written."},
     [CHAT_PICK] = PICK_ROW,
-    [CHAT_DECLINE] = {.name = "decline",
-                      .type = PARAMETER_TEXT,
-                      .help = "A word by which a model says that it has no answer, alone on its first line. "
-                              "With an edge \"declined\" that is the outcome, and the text behind it is the answer."},
-    [CHAT_EXTRACTIVE] = {.name = "extractive",
-                         .type = PARAMETER_BOOLEAN,
-                         .help = "True: the gateway's extractive provider is asked, whatever model the run has. The "
-                                 "document tells the degradation. With the outcome \"not_found\" no field is written."},
-    [CHAT_LEAST] = {.name = "least_confidence",
-                    .type = PARAMETER_INTEGER,
-                    .help = "With \"extractive\": in percent; an answer below it is \"not_found\"."},
+    [CHAT_DECLINE] = {"decline", PARAMETER_TEXT, OPTIONAL,
+                      "A word by which a model says that it has no answer, alone on its first line. With an edge "
+                      "\"declined\" that is the outcome, and the text behind it is the answer."},
+    [CHAT_EXTRACTIVE] = {"extractive", PARAMETER_BOOLEAN, OPTIONAL,
+                         "True: the gateway's extractive provider is asked, whatever model the run has. The document "
+                         "tells the degradation. With the outcome \"not_found\" no field is written."},
+    [CHAT_LEAST] = {"least_confidence", PARAMETER_INTEGER, OPTIONAL,
+                    "With \"extractive\": in percent; an answer below it is \"not_found\"."},
     {.name = NULL},
 };
 #define CHAT_EMBEDDED "extractive" /* the provider that is no model, and its route */
@@ -107,9 +91,7 @@ static bool chat_check(const struct node *node, struct status *st)
                           "of either is not cut");
     if (node_argument(node, CHAT_LEAST)->number && !node_argument(node, CHAT_EXTRACTIVE)->flag)
         return fail_field(st, "least_confidence", "is for \"extractive\": true; a model has no confidence");
-    return input_check(node, CHAT_TOKENS_OF, FIELD_INTEGER, false, st) &&
-           input_check(node, CHAT_HISTORY, FIELD_OBJECT, true, st) &&
-           output_check(node, CHAT_TURNS, FIELD_OBJECT, true, st) && pick_check(node, CHAT_PICK, st);
+    return pick_check(node, CHAT_PICK, st);
 }
 
 static bool chat_is_outcome(const char *name)

@@ -11,15 +11,10 @@
 enum { CHOOSE_CASES, CHOOSE_ELSE };
 
 static const struct node_parameter parameters[] = {
-    [CHOOSE_CASES] = {.name = "cases",
-                      .type = PARAMETER_JSON,
-                      .required = true,
-                      .help = "[{\"when\": CONDITION, \"outcome\": NAME}, …], tried in their order. A condition tests "
-                              "an input, {\"field\": \"amount\", \"more\": 500}, or joins others."},
-    [CHOOSE_ELSE] = {.name = "else",
-                     .type = PARAMETER_TEXT,
-                     .required = true,
-                     .help = "The outcome where no case holds."},
+    [CHOOSE_CASES] = {"cases", PARAMETER_JSON, REQUIRED,
+                      "[{\"when\": CONDITION, \"outcome\": NAME}, …], tried in their order. A condition tests an "
+                      "input, {\"field\": \"amount\", \"more\": 500}, or joins others."},
+    [CHOOSE_ELSE] = {"else", PARAMETER_TEXT, REQUIRED, "The outcome where no case holds."},
     {.name = NULL},
 };
 

@@ -27,44 +27,29 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [CITE_ANSWER] = {.name = "answer",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "The text whose sentences need sources, a string."},
-    [CITE_RESULTS] = {.name = "results",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "What was found, an object[]: hits as search writes them, tries as run_tools does, or "
-                              "whatever contains them."},
-    [CITE_INTO] = {.name = "into",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "The citations, an object[] (Citation)."},
-    [CITE_TEXT] = {.name = "text",
-                   .type = PARAMETER_FIELD,
-                   .help = "A string that gets the answer as it was checked: without links, addresses and lists of "
-                           "references that a model has written, and without sentences that no source carries."},
-    [CITE_UNSUPPORTED] = {.name = "unsupported",
-                          .type = PARAMETER_TEXT,
-                          .help = "With \"text\": what becomes of a sentence without a source, \"drop\" (the default), "
-                                  "\"mark\" or \"keep\"."},
-    [CITE_MARK_PROMPT] = {.name = "mark",
-                          .type = PARAMETER_PROMPT,
-                          .help = "With \"mark\": the words behind such a sentence, one of the prompts."},
-    [CITE_REFERENCES] = {.name = "references",
-                         .type = PARAMETER_PROMPT,
-                         .help = "With \"text\": the heading of a list of references, one of the prompts. Sentences "
-                                 "then have marks such as [1]."},
-    [CITE_USED] = {.name = "used",
-                   .type = PARAMETER_FIELD,
-                   .help = "The sources that carry sentences, each document once, an object[] (NoteSource)."},
-    [CITE_FOOTNOTES] = {.name = "footnotes",
-                        .type = PARAMETER_BOOLEAN,
-                        .help = "With \"references\": true for marks such as [^1], and references that define them."},
-    [CITE_SHOW] = {.name = "show",
-                   .type = PARAMETER_BOOLEAN,
-                   .help = "With \"text\": true shows the text to the watchers of the run, piece by piece, each as "
-                           "{\"text\": …}."},
+    [CITE_ANSWER] = {"answer", READS_STRING, REQUIRED, "The text whose sentences need sources, a string."},
+    [CITE_RESULTS] = {"results", READS_OBJECTS, REQUIRED,
+                      "What was found, an object[]: hits as search writes them, tries as run_tools does, or whatever "
+                      "contains them."},
+    [CITE_INTO] = {"into", WRITES_OBJECTS, REQUIRED, "The citations, an object[] (Citation)."},
+    [CITE_TEXT] = {"text", WRITES_STRING, OPTIONAL,
+                   "A string that gets the answer as it was checked: without links, addresses and lists of references "
+                   "that a model has written, and without sentences that no source carries."},
+    [CITE_UNSUPPORTED] =
+        {"unsupported", PARAMETER_TEXT, OPTIONAL,
+         "With \"text\": what becomes of a sentence without a source, \"drop\" (the default), \"mark\" or \"keep\"."},
+    [CITE_MARK_PROMPT] = {"mark", PARAMETER_PROMPT, OPTIONAL,
+                          "With \"mark\": the words behind such a sentence, one of the prompts."},
+    [CITE_REFERENCES] = {"references", PARAMETER_PROMPT, OPTIONAL,
+                         "With \"text\": the heading of a list of references, one of the prompts. Sentences then have "
+                         "marks such as [1]."},
+    [CITE_USED] = {"used", WRITES_OBJECTS, OPTIONAL,
+                   "The sources that carry sentences, each document once, an object[] (NoteSource)."},
+    [CITE_FOOTNOTES] = {"footnotes", PARAMETER_BOOLEAN, OPTIONAL,
+                        "With \"references\": true for marks such as [^1], and references that define them."},
+    [CITE_SHOW] =
+        {"show", PARAMETER_BOOLEAN, OPTIONAL,
+         "With \"text\": true shows the text to the watchers of the run, piece by piece, each as {\"text\": …}."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"cited", "unsupported", NULL};
@@ -84,11 +69,7 @@ static bool cite_check(const struct node *node, struct status *st)
         return fail_field(st, "show", "is for an answer that is rewritten; add \"text\"");
     if (way >= 0 && mark != (node_argument(node, CITE_MARK_PROMPT)->text != NULL))
         return fail_field(st, "mark", "and \"unsupported\": \"mark\" go together; add the other");
-    return way >= 0 && input_check(node, CITE_ANSWER, FIELD_STRING, false, st) &&
-           input_check(node, CITE_RESULTS, FIELD_OBJECT, true, st) &&
-           output_check(node, CITE_INTO, FIELD_OBJECT, true, st) &&
-           output_check(node, CITE_TEXT, FIELD_STRING, false, st) &&
-           output_check(node, CITE_USED, FIELD_OBJECT, true, st);
+    return way >= 0;
 }
 
 /* ---- the citations ----------------------------------------------------------------------------------------------- */

@@ -10,20 +10,14 @@
 enum { DEGRADE_PROMPT, DEGRADE_AS, DEGRADE_PART, DEGRADE_STATUS, DEGRADE_PICK };
 
 static const struct node_parameter parameters[] = {
-    [DEGRADE_PROMPT] = {.name = "prompt",
-                        .type = PARAMETER_PROMPT,
-                        .required = true,
-                        .help = "Why, one of the prompts: {field} stands for an input of the node."},
-    [DEGRADE_AS] = {.name = "as",
-                    .type = PARAMETER_TEXT,
-                    .help = "What happened to the part: \"skipped\" (the default), \"partial\", \"fallback\" or "
-                            "\"extractive\"."},
-    [DEGRADE_PART] = {.name = "part",
-                      .type = PARAMETER_FIELD,
-                      .help = "The part, a string, such as the query; else the node's name."},
-    [DEGRADE_STATUS] = {.name = "status",
-                        .type = PARAMETER_TEXT,
-                        .help = "The path of the gRPC status code of the failure behind it, \"failure.status_code\"."},
+    [DEGRADE_PROMPT] = {"prompt", PARAMETER_PROMPT, REQUIRED,
+                        "Why, one of the prompts: {field} stands for an input of the node."},
+    [DEGRADE_AS] =
+        {"as", PARAMETER_TEXT, OPTIONAL,
+         "What happened to the part: \"skipped\" (the default), \"partial\", \"fallback\" or \"extractive\"."},
+    [DEGRADE_PART] = {"part", READS_STRING, OPTIONAL, "The part, a string, such as the query; else the node's name."},
+    [DEGRADE_STATUS] = {"status", PARAMETER_TEXT, OPTIONAL,
+                        "The path of the gRPC status code of the failure behind it, \"failure.status_code\"."},
     [DEGRADE_PICK] = PICK_ROW,
     {.name = NULL},
 };
@@ -57,8 +51,7 @@ static int32_t degrade_status(const struct service_call *run)
 
 static bool degrade_check(const struct node *node, struct status *st)
 {
-    return word_check(node, DEGRADE_AS, as_words, st) >= 0 &&
-           input_check(node, DEGRADE_PART, FIELD_STRING, false, st) && degrade_check_status(node, st) &&
+    return word_check(node, DEGRADE_AS, as_words, st) >= 0 && degrade_check_status(node, st) &&
            pick_check(node, DEGRADE_PICK, st);
 }
 

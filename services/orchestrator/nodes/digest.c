@@ -18,23 +18,14 @@
 enum { DIGEST_ABOUT, DIGEST_OF, DIGEST_INTO, DIGEST_MOST, DIGEST_TOKENS_OF };
 
 static const struct node_parameter parameters[] = {
-    [DIGEST_ABOUT] = {.name = "about",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The question or query, a string."},
-    [DIGEST_OF] = {.name = "of",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "What was found, an object[]: hits as search writes them, tries as run_tools does, or "
-                           "objects that contain them."},
-    [DIGEST_INTO] = {.name = "into",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "The sentences, as a list in Markdown, a string."},
-    [DIGEST_MOST] = {.name = "most", .type = PARAMETER_INTEGER, .help = "Most sentences, 1 to 16; 8 without it."},
-    [DIGEST_TOKENS_OF] = {.name = "tokens_of",
-                          .type = PARAMETER_FIELD,
-                          .help = "An integer, one of the inputs, that says how many tokens they may have; else 512."},
+    [DIGEST_ABOUT] = {"about", READS_STRING, REQUIRED, "The question or query, a string."},
+    [DIGEST_OF] = {"of", READS_OBJECTS, REQUIRED,
+                   "What was found, an object[]: hits as search writes them, tries as run_tools does, or objects that "
+                   "contain them."},
+    [DIGEST_INTO] = {"into", WRITES_STRING, REQUIRED, "The sentences, as a list in Markdown, a string."},
+    [DIGEST_MOST] = {"most", PARAMETER_INTEGER, OPTIONAL, "Most sentences, 1 to 16; 8 without it."},
+    [DIGEST_TOKENS_OF] = {"tokens_of", READS_INTEGER, OPTIONAL,
+                          "An integer, one of the inputs, that says how many tokens they may have; else 512."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"digested", "nothing", NULL};
@@ -43,10 +34,7 @@ static bool digest_check(const struct node *node, struct status *st)
 {
     if (node_argument(node, DIGEST_MOST)->number > CHOSEN_MAX)
         return fail_field(st, "most", "must be 1 to %d sentences", CHOSEN_MAX);
-    return input_check(node, DIGEST_ABOUT, FIELD_STRING, false, st) &&
-           input_check(node, DIGEST_OF, FIELD_OBJECT, true, st) &&
-           output_check(node, DIGEST_INTO, FIELD_STRING, false, st) &&
-           input_check(node, DIGEST_TOKENS_OF, FIELD_INTEGER, false, st);
+    return true;
 }
 
 struct digesting {

@@ -8,25 +8,17 @@
 enum { EACH_OF, EACH_AS, EACH_GRAPH, EACH_INTO, EACH_IN, EACH_NUMBER };
 
 static const struct node_parameter parameters[] = {
-    [EACH_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list: a field of this graph."},
-    [EACH_AS] = {.name = "as",
-                 .type = PARAMETER_TEXT,
-                 .required = true,
-                 .help = "The field of the sub-graph that gets the item; one of its input."},
-    [EACH_GRAPH] = {.name = "graph", .type = PARAMETER_GRAPH, .required = true, .help = "The sub-graph."},
-    [EACH_INTO] = {.name = "into",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "The list that gets the output of each, an object of fields, in the order of the items."},
-    [EACH_IN] = {.name = "in",
-                 .type = PARAMETER_JSON,
-                 .help =
-                     "What each gets beside its item: an object of fields of the sub-graph, each with the field here "
-                     "that it gets."},
-    [EACH_NUMBER] = {.name = "number",
-                     .type = PARAMETER_TEXT,
-                     .help = "A field of the sub-graph, an integer of its input, that gets the item's place in the "
-                             "list, counted from 1."},
+    [EACH_OF] = {"of", PARAMETER_FIELD, REQUIRED, "The list: a field of this graph."},
+    [EACH_AS] = {"as", PARAMETER_TEXT, REQUIRED, "The field of the sub-graph that gets the item; one of its input."},
+    [EACH_GRAPH] = {"graph", PARAMETER_GRAPH, REQUIRED, "The sub-graph."},
+    [EACH_INTO] = {"into", PARAMETER_FIELD, REQUIRED,
+                   "The list that gets the output of each, an object of fields, in the order of the items."},
+    [EACH_IN] = {"in", PARAMETER_JSON, OPTIONAL,
+                 "What each gets beside its item: an object of fields of the sub-graph, each with the field here that "
+                 "it gets."},
+    [EACH_NUMBER] =
+        {"number", PARAMETER_TEXT, OPTIONAL,
+         "A field of the sub-graph, an integer of its input, that gets the item's place in the list, counted from 1."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"done", NULL};

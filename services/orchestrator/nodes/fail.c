@@ -8,17 +8,12 @@
 enum { FAIL_CODE, FAIL_REASON, FAIL_PROMPT, FAIL_PICK };
 
 static const struct node_parameter parameters[] = {
-    [FAIL_CODE] = {.name = "code",
-                   .type = PARAMETER_TEXT,
-                   .required = true,
-                   .help = "The gRPC status code that the run fails with, \"RESOURCE_EXHAUSTED\"."},
-    [FAIL_REASON] = {.name = "reason",
-                     .type = PARAMETER_TEXT,
-                     .help = "The cause as a constant, \"LOOP_LIMIT\": callers get it as google.rpc.ErrorInfo.reason."},
-    [FAIL_PROMPT] = {.name = "prompt",
-                     .type = PARAMETER_PROMPT,
-                     .required = true,
-                     .help = "The text of the error, one of the prompts: {field} stands for an input of the node."},
+    [FAIL_CODE] = {"code", PARAMETER_TEXT, REQUIRED,
+                   "The gRPC status code that the run fails with, \"RESOURCE_EXHAUSTED\"."},
+    [FAIL_REASON] = {"reason", PARAMETER_TEXT, OPTIONAL,
+                     "The cause as a constant, \"LOOP_LIMIT\": callers get it as google.rpc.ErrorInfo.reason."},
+    [FAIL_PROMPT] = {"prompt", PARAMETER_PROMPT, REQUIRED,
+                     "The text of the error, one of the prompts: {field} stands for an input of the node."},
     [FAIL_PICK] = PICK_ROW,
     {.name = NULL},
 };

@@ -5,15 +5,6 @@
 
 #include <string.h>
 
-bool form_fill_check(const struct node *node, struct status *st)
-{
-    return input_check(node, FORM_FILL_FORM, FIELD_OBJECT, false, st) &&
-           input_check(node, FORM_FILL_FIELDS, FIELD_OBJECT, false, st) &&
-           input_check(node, FORM_FILL_LANGUAGE, FIELD_STRING, false, st) &&
-           input_check(node, FORM_FILL_COUNTRY, FIELD_STRING, false, st) &&
-           input_check(node, FORM_FILL_TIMEZONE, FIELD_STRING, false, st);
-}
-
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 /* The form is JSON within the inputs, and may be most of their bytes. It is not parsed into a tree, but looked up in

@@ -20,15 +20,12 @@
 /* The rows that each of these kinds has, from 0 on. */
 enum { FORM_FILL_FORM, FORM_FILL_FIELDS, FORM_FILL_LANGUAGE, FORM_FILL_COUNTRY, FORM_FILL_TIMEZONE, FORM_FILL_ROWS };
 #define FORM_FILL_PARAMETERS                                                                                           \
-    [FORM_FILL_FORM] = {.name = "form", .type = PARAMETER_FIELD, .required = true, .help = "The form, an object."},    \
-    [FORM_FILL_FIELDS] = {.name = "fields",                                                                            \
-                          .type = PARAMETER_FIELD,                                                                     \
-                          .required = true,                                                                            \
-                          .help = "How each field stands, an object by field_id that merges (FieldStatus)."},          \
-    [FORM_FILL_LANGUAGE] = {.name = "language", .type = PARAMETER_FIELD, .help = "The person's language, a string."},  \
-    [FORM_FILL_COUNTRY] = {.name = "country", .type = PARAMETER_FIELD, .help = "Where the person lives, a string."},   \
-    [FORM_FILL_TIMEZONE] = {.name = "timezone", .type = PARAMETER_FIELD, .help = "The person's time zone, a string."}
-bool form_fill_check(const struct node *node, struct status *st);
+    [FORM_FILL_FORM] = {"form", READS_OBJECT, REQUIRED, "The form, an object."},                                       \
+    [FORM_FILL_FIELDS] = {"fields", READS_OBJECT, REQUIRED,                                                            \
+                          "How each field stands, an object by field_id that merges (FieldStatus)."},                  \
+    [FORM_FILL_LANGUAGE] = {"language", READS_STRING, OPTIONAL, "The person's language, a string."},                   \
+    [FORM_FILL_COUNTRY] = {"country", READS_STRING, OPTIONAL, "Where the person lives, a string."},                    \
+    [FORM_FILL_TIMEZONE] = {"timezone", READS_STRING, OPTIONAL, "The person's time zone, a string."}
 
 struct form_fill;
 /* The work of a kind after the form is opened: it writes the update and returns the outcome. NULL with `st` filled: it

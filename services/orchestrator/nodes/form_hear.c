@@ -23,33 +23,20 @@ enum {
 
 static const struct node_parameter parameters[] = {
     FORM_FILL_PARAMETERS,
-    [HEAR_SAID] = {.name = "said",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "What the person said, a string."},
-    [HEAR_VALUES] = {.name = "values",
-                     .type = PARAMETER_FIELD,
-                     .help = "What was entered into fields directly, an object: field_id to words."},
-    [HEAR_CURRENT] = {.name = "current",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The field_id of the field that was asked about, a string; another where the person goes "
-                              "to another."},
-    [HEAR_MESSAGE] = {.name = "message",
-                      .type = PARAMETER_FIELD,
-                      .help = "The place of what was said in the conversation, an integer, counted from 1."},
-    [HEAR_PLAN] = {.name = "plan",
-                   .type = PARAMETER_FIELD,
-                   .help = "The order of the fields, an object (FieldPlan): that of \"go back\"."},
-    [HEAR_QUEUE] = {.name = "queue",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "Gets the values to be reviewed, an object[]."},
-    [HEAR_NOTICE] = {.name = "notice",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "Gets a sentence for the person, a string: why a value is wrong. Else \"\"."},
-    [HEAR_HEARD] = {.name = "heard", .type = PARAMETER_FIELD, .help = "Gets the outcome, a string."},
+    [HEAR_SAID] = {"said", READS_STRING, REQUIRED, "What the person said, a string."},
+    [HEAR_VALUES] = {"values", READS_OBJECT, OPTIONAL,
+                     "What was entered into fields directly, an object: field_id to words."},
+    [HEAR_CURRENT] =
+        {"current", READS_STRING, REQUIRED,
+         "The field_id of the field that was asked about, a string; another where the person goes to another."},
+    [HEAR_MESSAGE] = {"message", READS_INTEGER, OPTIONAL,
+                      "The place of what was said in the conversation, an integer, counted from 1."},
+    [HEAR_PLAN] = {"plan", READS_OBJECT, OPTIONAL,
+                   "The order of the fields, an object (FieldPlan): that of \"go back\"."},
+    [HEAR_QUEUE] = {"queue", WRITES_OBJECTS, REQUIRED, "Gets the values to be reviewed, an object[]."},
+    [HEAR_NOTICE] = {"notice", WRITES_STRING, REQUIRED,
+                     "Gets a sentence for the person, a string: why a value is wrong. Else \"\"."},
+    [HEAR_HEARD] = {"heard", WRITES_STRING, OPTIONAL, "Gets the outcome, a string."},
     {.name = NULL},
 };
 
@@ -69,18 +56,6 @@ enum hear_outcome {
 };
 static const char *const outcomes[] = {"values",  "problem", "nothing", "skipped", "refused",  "unexplained", "back",
                                        "changes", "speaks",  "why",     "explain", "progress", NULL};
-
-static bool form_hear_check(const struct node *node, struct status *st)
-{
-    return form_fill_check(node, st) && input_check(node, HEAR_SAID, FIELD_STRING, false, st) &&
-           input_check(node, HEAR_VALUES, FIELD_OBJECT, false, st) &&
-           input_check(node, HEAR_CURRENT, FIELD_STRING, false, st) &&
-           input_check(node, HEAR_MESSAGE, FIELD_INTEGER, false, st) &&
-           input_check(node, HEAR_PLAN, FIELD_OBJECT, false, st) &&
-           output_check(node, HEAR_QUEUE, FIELD_OBJECT, true, st) &&
-           output_check(node, HEAR_NOTICE, FIELD_STRING, false, st) &&
-           output_check(node, HEAR_HEARD, FIELD_STRING, false, st);
-}
 
 struct hearing {
     struct form_fill fill; /* first */
@@ -321,7 +296,6 @@ const struct node_kind form_hear_kind = {
     .help = "Reads values and dialogue acts from what a person says about a form; no model is asked.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = form_hear_check,
     .size = sizeof(struct hearing),
     .start = form_hear_start,
     .cancel = form_fill_cancel,

@@ -28,46 +28,22 @@ enum {
 
 static const struct node_parameter parameters[] = {
     FORM_FILL_PARAMETERS,
-    [NEXT_PLAN] = {.name = "plan",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "The order of the fields, an object (FieldPlan)."},
-    [NEXT_CURRENT] = {.name = "current",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The field_id of the field that is asked about, a string; \"\" where none is."},
-    [NEXT_MESSAGES] = {.name = "messages", .type = PARAMETER_FIELD, .help = "The conversation, an object[]."},
-    [NEXT_UNDERSTOOD] = {.name = "understood",
-                         .type = PARAMETER_FIELD,
-                         .help = "What was just taken, a string[]: told to the person."},
-    [NEXT_NOTICE] = {.name = "notice",
-                     .type = PARAMETER_FIELD,
-                     .help = "A sentence for the person, a string: why a value is wrong."},
-    [NEXT_ASKED] =
-        {.name = "asked",
-         .type = PARAMETER_FIELD,
-         .required = true,
-         .help = "Gets what prompts need to ask, an object: kind (the outcome), opening (what was understood, and "
-                 "the notice), field_id, label, intent, purpose, required, choices, choices_below, "
-                 "has_choices, missing, hint, notice, done, total, place, values, required_open."},
-    [NEXT_SUMMARY] = {.name = "summary",
-                      .type = PARAMETER_FIELD,
-                      .help = "Gets the conversation so far in short, a string, for an agent that did not hear it."},
+    [NEXT_PLAN] = {"plan", READS_OBJECT, REQUIRED, "The order of the fields, an object (FieldPlan)."},
+    [NEXT_CURRENT] = {"current", READS_STRING, REQUIRED,
+                      "The field_id of the field that is asked about, a string; \"\" where none is."},
+    [NEXT_MESSAGES] = {"messages", READS_OBJECTS, OPTIONAL, "The conversation, an object[]."},
+    [NEXT_UNDERSTOOD] = {"understood", READS_STRINGS, OPTIONAL, "What was just taken, a string[]: told to the person."},
+    [NEXT_NOTICE] = {"notice", READS_STRING, OPTIONAL, "A sentence for the person, a string: why a value is wrong."},
+    [NEXT_ASKED] = {"asked", WRITES_OBJECT, REQUIRED,
+                    "Gets what prompts need to ask, an object: kind (the outcome), opening (what was understood, and "
+                    "the notice), field_id, label, intent, purpose, required, choices, choices_below, has_choices, "
+                    "missing, hint, notice, done, total, place, values, required_open."},
+    [NEXT_SUMMARY] = {"summary", WRITES_STRING, OPTIONAL,
+                      "Gets the conversation so far in short, a string, for an agent that did not hear it."},
     {.name = NULL},
 };
 enum { NEXT_ASK, NEXT_FOLLOW_UP, NEXT_AGAIN, NEXT_COMPLETE };
 static const char *const outcomes[] = {"ask", "follow_up", "again", "complete", NULL};
-
-static bool form_next_check(const struct node *node, struct status *st)
-{
-    return form_fill_check(node, st) && input_check(node, NEXT_PLAN, FIELD_OBJECT, false, st) &&
-           input_check(node, NEXT_CURRENT, FIELD_STRING, false, st) &&
-           input_check(node, NEXT_MESSAGES, FIELD_OBJECT, true, st) &&
-           input_check(node, NEXT_UNDERSTOOD, FIELD_STRING, true, st) &&
-           input_check(node, NEXT_NOTICE, FIELD_STRING, false, st) &&
-           output_check(node, NEXT_ASKED, FIELD_OBJECT, false, st) &&
-           output_check(node, NEXT_SUMMARY, FIELD_STRING, false, st);
-}
 
 struct choosing {
     struct form_fill fill; /* first */
@@ -359,7 +335,6 @@ const struct node_kind form_next_kind = {
     .help = "Says which field of a form is asked about next, and what to ask.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = form_next_check,
     .size = sizeof(struct choosing),
     .start = form_next_start,
     .cancel = form_fill_cancel,

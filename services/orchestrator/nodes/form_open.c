@@ -10,30 +10,15 @@ enum { OPEN_PREFILLED = FORM_FILL_ROWS, OPEN_KNOWN, OPEN_QUEUE, OPEN_CREATED };
 
 static const struct node_parameter parameters[] = {
     FORM_FILL_PARAMETERS,
-    [OPEN_PREFILLED] = {.name = "prefilled",
-                        .type = PARAMETER_FIELD,
-                        .help = "Values to begin with, an object: field_id to a person's words."},
-    [OPEN_KNOWN] = {.name = "known",
-                    .type = PARAMETER_FIELD,
-                    .help = "Facts that are known, a string[]: \"fact_key: what is known\"."},
-    [OPEN_QUEUE] = {.name = "queue",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "Gets the values to be reviewed, an object[]."},
-    [OPEN_CREATED] = {.name = "created",
-                      .type = PARAMETER_FIELD,
-                      .help = "Gets the time at which the run was asked for, an integer: Unix time, ms."},
+    [OPEN_PREFILLED] = {"prefilled", READS_OBJECT, OPTIONAL,
+                        "Values to begin with, an object: field_id to a person's words."},
+    [OPEN_KNOWN] = {"known", READS_STRINGS, OPTIONAL, "Facts that are known, a string[]: \"fact_key: what is known\"."},
+    [OPEN_QUEUE] = {"queue", WRITES_OBJECTS, REQUIRED, "Gets the values to be reviewed, an object[]."},
+    [OPEN_CREATED] = {"created", WRITES_INTEGER, OPTIONAL,
+                      "Gets the time at which the run was asked for, an integer: Unix time, ms."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"opened", NULL};
-
-static bool form_open_check(const struct node *node, struct status *st)
-{
-    return form_fill_check(node, st) && input_check(node, OPEN_PREFILLED, FIELD_OBJECT, false, st) &&
-           input_check(node, OPEN_KNOWN, FIELD_STRING, true, st) &&
-           output_check(node, OPEN_QUEUE, FIELD_OBJECT, true, st) &&
-           output_check(node, OPEN_CREATED, FIELD_INTEGER, false, st);
-}
 
 struct opening {
     struct form_fill fill; /* first */
@@ -106,7 +91,6 @@ const struct node_kind form_open_kind = {
     .help = "Checks a form, keeps what is known already, and queues the values it begins with.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = form_open_check,
     .size = sizeof(struct opening),
     .start = form_open_start,
     .cancel = form_fill_cancel,

@@ -13,22 +13,12 @@ enum { PLAN_DRAFT = FORM_FILL_ROWS, PLAN_INTO };
 
 static const struct node_parameter parameters[] = {
     FORM_FILL_PARAMETERS,
-    [PLAN_DRAFT] = {.name = "draft",
-                    .type = PARAMETER_FIELD,
-                    .help = "A model's plan, an object[] (PlannedField); repaired where it is wrong, and told so."},
-    [PLAN_INTO] = {.name = "into",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "The plan, an object (FieldPlan)."},
+    [PLAN_DRAFT] = {"draft", READS_OBJECTS, OPTIONAL,
+                    "A model's plan, an object[] (PlannedField); repaired where it is wrong, and told so."},
+    [PLAN_INTO] = {"into", WRITES_OBJECT, REQUIRED, "The plan, an object (FieldPlan)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"planned", NULL};
-
-static bool form_plan_check(const struct node *node, struct status *st)
-{
-    return form_fill_check(node, st) && input_check(node, PLAN_DRAFT, FIELD_OBJECT, true, st) &&
-           output_check(node, PLAN_INTO, FIELD_OBJECT, false, st);
-}
 
 struct planning {
     struct form_fill fill; /* first */
@@ -132,7 +122,6 @@ const struct node_kind form_plan_kind = {
     .help = "Orders the fields of a form, by a draft that it repairs, or by the form.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = form_plan_check,
     .size = sizeof(struct planning),
     .start = form_plan_start,
     .cancel = form_fill_cancel,

@@ -36,64 +36,31 @@ enum {
 
 static const struct node_parameter parameters[] = {
     FORM_FILL_PARAMETERS,
-    [TAKE_QUEUE] = {.name = "queue",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "The values that wait, an object[]; what is left of them is written."},
-    [TAKE_WANTED] = {.name = "wanted",
-                     .type = PARAMETER_FIELD,
-                     .help = "The field_id of the field to be reviewed next, a string; \"\" is the first in the queue. "
-                             "One without a value in the queue is reviewed by the words of `said`."},
-    [TAKE_SAID] = {.name = "said",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "What the person said, a string."},
-    [TAKE_MESSAGE] = {.name = "message",
-                      .type = PARAMETER_FIELD,
-                      .help = "The place of what was said in the conversation, an integer, counted from 1."},
-    [TAKE_VERDICT] = {.name = "verdict",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The judgement of the value under review, an object (ReviewResult); {} where none is."},
-    [TAKE_FIELD] = {.name = "field", .type = PARAMETER_FIELD, .required = true, .help = "Gets the field, an object."},
-    [TAKE_FACTS] = {.name = "facts", .type = PARAMETER_FIELD, .required = true, .help = "Gets its facts, an object[]."},
-    [TAKE_KNOWN] = {.name = "known",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "Gets what is known, a string[]."},
-    [TAKE_ASSUMED] = {.name = "assumed",
-                      .type = PARAMETER_FIELD,
-                      .help = "Gets the same, and the answer to the fact that was asked for last, a string[]: for a "
-                              "reviewer that cannot read what it means."},
-    [TAKE_TALK] = {.name = "talk",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "Gets what was said of the field, a string, the last answer in its last line."},
-    [TAKE_UNDERSTOOD] = {.name = "understood",
-                         .type = PARAMETER_FIELD,
-                         .help = "Gets a line for each value that was taken, a string[] that appends."},
-    [TAKE_RESULT] = {.name = "result",
-                     .type = PARAMETER_FIELD,
-                     .help = "Gets the judgement as it was applied, an object (ReviewResult)."},
+    [TAKE_QUEUE] = {"queue", READS_OBJECTS, REQUIRED,
+                    "The values that wait, an object[]; what is left of them is written."},
+    [TAKE_WANTED] = {"wanted", READS_STRING, OPTIONAL,
+                     "The field_id of the field to be reviewed next, a string; \"\" is the first in the queue. One "
+                     "without a value in the queue is reviewed by the words of `said`."},
+    [TAKE_SAID] = {"said", READS_STRING, REQUIRED, "What the person said, a string."},
+    [TAKE_MESSAGE] = {"message", READS_INTEGER, OPTIONAL,
+                      "The place of what was said in the conversation, an integer, counted from 1."},
+    [TAKE_VERDICT] = {"verdict", READS_OBJECT, REQUIRED,
+                      "The judgement of the value under review, an object (ReviewResult); {} where none is."},
+    [TAKE_FIELD] = {"field", WRITES_OBJECT, REQUIRED, "Gets the field, an object."},
+    [TAKE_FACTS] = {"facts", WRITES_OBJECTS, REQUIRED, "Gets its facts, an object[]."},
+    [TAKE_KNOWN] = {"known", WRITES_STRINGS, REQUIRED, "Gets what is known, a string[]."},
+    [TAKE_ASSUMED] = {"assumed", WRITES_STRINGS, OPTIONAL,
+                      "Gets the same, and the answer to the fact that was asked for last, a string[]: for a reviewer "
+                      "that cannot read what it means."},
+    [TAKE_TALK] = {"talk", WRITES_STRING, REQUIRED,
+                   "Gets what was said of the field, a string, the last answer in its last line."},
+    [TAKE_UNDERSTOOD] = {"understood", WRITES_STRINGS, OPTIONAL,
+                         "Gets a line for each value that was taken, a string[] that appends."},
+    [TAKE_RESULT] = {"result", WRITES_OBJECT, OPTIONAL,
+                     "Gets the judgement as it was applied, an object (ReviewResult)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"review", "taken", NULL};
-
-static bool form_take_check(const struct node *node, struct status *st)
-{
-    return form_fill_check(node, st) && input_check(node, TAKE_QUEUE, FIELD_OBJECT, true, st) &&
-           input_check(node, TAKE_WANTED, FIELD_STRING, false, st) &&
-           input_check(node, TAKE_SAID, FIELD_STRING, false, st) &&
-           input_check(node, TAKE_MESSAGE, FIELD_INTEGER, false, st) &&
-           input_check(node, TAKE_VERDICT, FIELD_OBJECT, false, st) &&
-           output_check(node, TAKE_FIELD, FIELD_OBJECT, false, st) &&
-           output_check(node, TAKE_FACTS, FIELD_OBJECT, true, st) &&
-           output_check(node, TAKE_KNOWN, FIELD_STRING, true, st) &&
-           output_check(node, TAKE_ASSUMED, FIELD_STRING, true, st) &&
-           output_check(node, TAKE_TALK, FIELD_STRING, false, st) &&
-           output_check(node, TAKE_UNDERSTOOD, FIELD_STRING, true, st) &&
-           output_check(node, TAKE_RESULT, FIELD_OBJECT, false, st);
-}
 
 struct taking {
     struct form_fill fill; /* first */
@@ -304,7 +271,6 @@ const struct node_kind form_take_kind = {
     .help = "Takes values into a form, each by way of a review.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = form_take_check,
     .size = sizeof(struct taking),
     .start = form_take_start,
     .cancel = form_fill_cancel,

@@ -8,27 +8,17 @@
 enum { GRADE_ANSWER, GRADE_TRUTH, GRADE_MATCH };
 
 static const struct node_parameter parameters[] = {
-    [GRADE_ANSWER] = {.name = "answer", .type = PARAMETER_FIELD, .required = true, .help = "The answer, a string."},
-    [GRADE_TRUTH] = {.name = "truth",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "The right answer, a string. Without one the outcome is \"unknown\"."},
-    [GRADE_MATCH] = {.name = "match",
-                     .type = PARAMETER_FIELD,
-                     .help = "How they are compared, a string: \"contains\" (the truth stands in the answer as whole "
-                             "words; so without this field), \"exact\", \"number\" (the last number of both) or "
-                             "\"pattern\" (the truth is a regular expression)."},
+    [GRADE_ANSWER] = {"answer", READS_STRING, REQUIRED, "The answer, a string."},
+    [GRADE_TRUTH] = {"truth", READS_STRING, REQUIRED,
+                     "The right answer, a string. Without one the outcome is \"unknown\"."},
+    [GRADE_MATCH] = {"match", READS_STRING, OPTIONAL,
+                     "How they are compared, a string: \"contains\" (the truth stands in the answer as whole words; so "
+                     "without this field), \"exact\", \"number\" (the last number of both) or \"pattern\" (the truth "
+                     "is a regular expression)."},
     {.name = NULL},
 };
 enum { GRADED_RIGHT, GRADED_WRONG, GRADED_UNKNOWN };
 static const char *const outcomes[] = {"right", "wrong", "unknown", NULL};
-
-static bool grade_check(const struct node *node, struct status *st)
-{
-    return input_check(node, GRADE_ANSWER, FIELD_STRING, false, st) &&
-           input_check(node, GRADE_TRUTH, FIELD_STRING, false, st) &&
-           input_check(node, GRADE_MATCH, FIELD_STRING, false, st);
-}
 
 struct grading {
     struct input_job base; /* first */
@@ -84,7 +74,6 @@ const struct node_kind grade_kind = {
     .help = "Compares an answer with the right one.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = grade_check,
     .size = sizeof(struct grading),
     .start = grade_start,
     .cancel = input_job_cancel,

@@ -9,15 +9,13 @@
 enum { GRAPH_GRAPH, GRAPH_IN, GRAPH_OUT };
 
 static const struct node_parameter parameters[] = {
-    [GRAPH_GRAPH] = {.name = "graph", .type = PARAMETER_GRAPH, .required = true, .help = "The sub-graph."},
-    [GRAPH_IN] = {.name = "in",
-                  .type = PARAMETER_JSON,
-                  .help = "Its input: an object of fields of the sub-graph, each with the field here that it gets. "
-                          "Without it, fields of the same name."},
-    [GRAPH_OUT] = {.name = "out",
-                   .type = PARAMETER_JSON,
-                   .help = "Its output: an object of fields here, each with the field of the sub-graph that it gets. "
-                           "Without it, fields of the same name."},
+    [GRAPH_GRAPH] = {"graph", PARAMETER_GRAPH, REQUIRED, "The sub-graph."},
+    [GRAPH_IN] = {"in", PARAMETER_JSON, OPTIONAL,
+                  "Its input: an object of fields of the sub-graph, each with the field here that it gets. Without it, "
+                  "fields of the same name."},
+    [GRAPH_OUT] = {"out", PARAMETER_JSON, OPTIONAL,
+                   "Its output: an object of fields here, each with the field of the sub-graph that it gets. Without "
+                   "it, fields of the same name."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"done", NULL};

@@ -13,33 +13,18 @@
 enum { IMPROVE_QUERIES, IMPROVE_FEEDBACK, IMPROVE_THEME, IMPROVE_INTO, IMPROVE_PAIRS, IMPROVE_PROMPTING };
 
 static const struct node_parameter parameters[] = {
-    [IMPROVE_QUERIES] = {.name = "queries",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The queries so far, a string[], of which the first 16 are taken. Without any, the "
-                                 "theme is the one query."},
-    [IMPROVE_FEEDBACK] = {.name = "feedback",
-                          .type = PARAMETER_FIELD,
-                          .required = true,
-                          .help = "What was missed, a string; empty changes no query."},
-    [IMPROVE_THEME] = {.name = "theme", .type = PARAMETER_FIELD, .help = "What is being studied, a string."},
-    [IMPROVE_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "Better ones, a string[]."},
-    [IMPROVE_PAIRS] = {.name = "pairs",
-                       .type = PARAMETER_FIELD,
-                       .help = "An object[] that gets {\"base\", \"query\"} for each query that is another one now."},
+    [IMPROVE_QUERIES] =
+        {"queries", READS_STRINGS, REQUIRED,
+         "The queries so far, a string[], of which the first 16 are taken. Without any, the theme is the one query."},
+    [IMPROVE_FEEDBACK] = {"feedback", READS_STRING, REQUIRED, "What was missed, a string; empty changes no query."},
+    [IMPROVE_THEME] = {"theme", READS_STRING, OPTIONAL, "What is being studied, a string."},
+    [IMPROVE_INTO] = {"into", WRITES_STRINGS, REQUIRED, "Better ones, a string[]."},
+    [IMPROVE_PAIRS] = {"pairs", WRITES_OBJECTS, OPTIONAL,
+                       "An object[] that gets {\"base\", \"query\"} for each query that is another one now."},
     PROMPTING_ROWS(IMPROVE_PROMPTING),
     {.name = NULL},
 };
 static const char *const outcomes[] = {"improved", NULL};
-
-static bool improve_check(const struct node *node, struct status *st)
-{
-    return input_check(node, IMPROVE_QUERIES, FIELD_STRING, true, st) &&
-           input_check(node, IMPROVE_FEEDBACK, FIELD_STRING, false, st) &&
-           input_check(node, IMPROVE_THEME, FIELD_STRING, false, st) &&
-           output_check(node, IMPROVE_INTO, FIELD_STRING, true, st) &&
-           output_check(node, IMPROVE_PAIRS, FIELD_OBJECT, true, st);
-}
 
 struct improving {
     struct service_call base; /* first */
@@ -132,7 +117,6 @@ const struct node_kind improve_kind = {
     .help = "Has the planner rewrite search queries after feedback.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = improve_check,
     .size = sizeof(struct improving),
     .start = improve_start,
     .cancel = service_call_cancel,

@@ -26,36 +26,16 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [LOCATE_SAID] = {.name = "said",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "What the person said, a string."},
-    [LOCATE_LANGUAGE] = {.name = "language",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The language (BCP 47), a string; \"\" where it is not known yet."},
-    [LOCATE_COUNTRY] = {.name = "country",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "The country (ISO 3166), a string, likewise."},
-    [LOCATE_TIMEZONE] = {.name = "timezone",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The time zone (IANA), a string, likewise."},
-    [LOCATE_GUESSED] = {.name = "guessed",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "True when the time zone was guessed, a boolean."},
-    [LOCATE_TRIES] = {.name = "tries",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "How often the same was asked, an integer."},
-    [LOCATE_CHOICES] = {.name = "choices",
-                        .type = PARAMETER_FIELD,
-                        .help = "Gets the time zones to choose from, a string[]."},
-    [LOCATE_FALLBACK] = {.name = "fallback",
-                         .type = PARAMETER_TEXT,
-                         .help = "The time zone where none is found, \"Asia/Tokyo\" where it is not said."},
+    [LOCATE_SAID] = {"said", READS_STRING, REQUIRED, "What the person said, a string."},
+    [LOCATE_LANGUAGE] = {"language", READS_STRING, REQUIRED,
+                         "The language (BCP 47), a string; \"\" where it is not known yet."},
+    [LOCATE_COUNTRY] = {"country", READS_STRING, REQUIRED, "The country (ISO 3166), a string, likewise."},
+    [LOCATE_TIMEZONE] = {"timezone", READS_STRING, REQUIRED, "The time zone (IANA), a string, likewise."},
+    [LOCATE_GUESSED] = {"guessed", WRITES_BOOLEAN, REQUIRED, "True when the time zone was guessed, a boolean."},
+    [LOCATE_TRIES] = {"tries", READS_INTEGER, REQUIRED, "How often the same was asked, an integer."},
+    [LOCATE_CHOICES] = {"choices", WRITES_STRINGS, OPTIONAL, "Gets the time zones to choose from, a string[]."},
+    [LOCATE_FALLBACK] = {"fallback", PARAMETER_TEXT, OPTIONAL,
+                         "The time zone where none is found, \"Asia/Tokyo\" where it is not said."},
     {.name = NULL},
 };
 enum { ASK_LANGUAGE, ASK_COUNTRY, ASK_TIMEZONE, ASK_NOTHING };
@@ -68,13 +48,7 @@ static bool locate_check(const struct node *node, struct status *st)
     if (fallback && !form_is_timezone(fallback, canonical))
         return fail_field(st, "fallback", "is '%.64s'; it must be a time zone of IANA, such as \"Asia/Tokyo\"",
                           fallback);
-    return input_check(node, LOCATE_SAID, FIELD_STRING, false, st) &&
-           input_check(node, LOCATE_LANGUAGE, FIELD_STRING, false, st) &&
-           input_check(node, LOCATE_COUNTRY, FIELD_STRING, false, st) &&
-           input_check(node, LOCATE_TIMEZONE, FIELD_STRING, false, st) &&
-           output_check(node, LOCATE_GUESSED, FIELD_BOOLEAN, false, st) &&
-           input_check(node, LOCATE_TRIES, FIELD_INTEGER, false, st) &&
-           output_check(node, LOCATE_CHOICES, FIELD_STRING, true, st);
+    return true;
 }
 
 struct locating {

@@ -9,42 +9,20 @@
 enum { MEASURE_OF, MEASURE_SCORE, MEASURE_WANTED, MEASURE_SEARCHES, MEASURE_IMPROVED, MEASURE_INTO };
 
 static const struct node_parameter parameters[] = {
-    [MEASURE_OF] = {.name = "of",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "The sources, an object[] (SearchResult)."},
-    [MEASURE_SCORE] = {.name = "score",
-                       .type = PARAMETER_TEXT,
-                       .help = "The member that is a source's relevance, 0 to 1; \"relevance_score\" without it."},
-    [MEASURE_WANTED] = {.name = "wanted",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "The queries of the plan, a string[]."},
-    [MEASURE_SEARCHES] = {.name = "searches",
-                          .type = PARAMETER_FIELD,
-                          .required = true,
-                          .help = "The searches that were made, an object[] (ResearchSearch: query, result_count)."},
-    [MEASURE_IMPROVED] = {.name = "improved",
-                          .type = PARAMETER_FIELD,
-                          .help =
-                              "Queries that stood in for others, an object[] of \"base\" and \"query\": what such a "
-                              "query finds, its base has found."},
-    [MEASURE_INTO] = {.name = "into",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "An object (ResearchProgress: data_count, data_quality, coverage)."},
+    [MEASURE_OF] = {"of", READS_OBJECTS, REQUIRED, "The sources, an object[] (SearchResult)."},
+    [MEASURE_SCORE] = {"score", PARAMETER_TEXT, OPTIONAL,
+                       "The member that is a source's relevance, 0 to 1; \"relevance_score\" without it."},
+    [MEASURE_WANTED] = {"wanted", READS_STRINGS, REQUIRED, "The queries of the plan, a string[]."},
+    [MEASURE_SEARCHES] = {"searches", READS_OBJECTS, REQUIRED,
+                          "The searches that were made, an object[] (ResearchSearch: query, result_count)."},
+    [MEASURE_IMPROVED] = {"improved", READS_OBJECTS, OPTIONAL,
+                          "Queries that stood in for others, an object[] of \"base\" and \"query\": what such a query "
+                          "finds, its base has found."},
+    [MEASURE_INTO] = {"into", WRITES_OBJECT, REQUIRED,
+                      "An object (ResearchProgress: data_count, data_quality, coverage)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"measured", NULL};
-
-static bool measure_check(const struct node *node, struct status *st)
-{
-    return input_check(node, MEASURE_OF, FIELD_OBJECT, true, st) &&
-           input_check(node, MEASURE_WANTED, FIELD_STRING, true, st) &&
-           input_check(node, MEASURE_SEARCHES, FIELD_OBJECT, true, st) &&
-           input_check(node, MEASURE_IMPROVED, FIELD_OBJECT, true, st) &&
-           output_check(node, MEASURE_INTO, FIELD_OBJECT, false, st);
-}
 
 /* ---- queries that have a result ---------------------------------------------------------------------------------- */
 
@@ -174,7 +152,6 @@ const struct node_kind measure_kind = {
     .help = "Measures how far a piece of research has come; no model is asked.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = measure_check,
     .size = sizeof(struct input_job),
     .start = measure_start,
     .cancel = input_job_cancel,

@@ -24,43 +24,25 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [MERGE_OF] = {.name = "of",
-                  .type = PARAMETER_FIELD,
-                  .required = true,
-                  .help = "The list that stays, a string[] or an object[]."},
-    [MERGE_WITH] = {.name = "with",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "The list whose items join it, of the same type."},
-    [MERGE_INTO] = {.name = "into",
-                    .type = PARAMETER_FIELD,
-                    .help = "Both as one list, each key once. Give it the reducer \"replace\"."},
-    [MERGE_KEY] = {.name = "key",
-                   .type = PARAMETER_TEXT,
-                   .help =
-                       "Of objects: the member, a string, by which they are the same. An object of \"with\" without "
-                       "it is left out."},
-    [MERGE_ADDRESSES] = {.name = "addresses",
-                         .type = PARAMETER_BOOLEAN,
-                         .help = "True: keys are addresses, compared by their canonical form; an address of \"with\" "
-                                 "that opens no document is left out."},
-    [MERGE_KEEP] = {.name = "keep",
-                    .type = PARAMETER_TEXT,
-                    .help = "Of two objects with one key: \"first\" (the default) or \"last\", at the place of the "
-                            "first."},
-    [MERGE_EXTEND] = {.name = "extend",
-                      .type = PARAMETER_TEXT,
-                      .help =
-                          "With \"first\": a member, a text, to which that of the later object is added on a new line, "
-                          "as many of its whole sentences as fit, if it is not in it."},
-    [MERGE_CHARACTERS] = {.name = "characters",
-                          .type = PARAMETER_INTEGER,
-                          .help = "Most characters of \"extend\"; 500 without it."},
-    [MERGE_MOST] = {.name = "most", .type = PARAMETER_INTEGER, .help = "Most items of the result; 1000 without it."},
-    [MERGE_ADDED] = {.name = "added",
-                     .type = PARAMETER_FIELD,
-                     .help = "The items whose key is new, a list of the same type."},
-    [MERGE_COUNT] = {.name = "count", .type = PARAMETER_FIELD, .help = "How many they are, an integer."},
+    [MERGE_OF] = {"of", READS_FIELD, REQUIRED, "The list that stays, a string[] or an object[]."},
+    [MERGE_WITH] = {"with", READS_FIELD, REQUIRED, "The list whose items join it, of the same type."},
+    [MERGE_INTO] = {"into", PARAMETER_FIELD, OPTIONAL,
+                    "Both as one list, each key once. Give it the reducer \"replace\"."},
+    [MERGE_KEY] =
+        {"key", PARAMETER_TEXT, OPTIONAL,
+         "Of objects: the member, a string, by which they are the same. An object of \"with\" without it is left out."},
+    [MERGE_ADDRESSES] = {"addresses", PARAMETER_BOOLEAN, OPTIONAL,
+                         "True: keys are addresses, compared by their canonical form; an address of \"with\" that "
+                         "opens no document is left out."},
+    [MERGE_KEEP] = {"keep", PARAMETER_TEXT, OPTIONAL,
+                    "Of two objects with one key: \"first\" (the default) or \"last\", at the place of the first."},
+    [MERGE_EXTEND] = {"extend", PARAMETER_TEXT, OPTIONAL,
+                      "With \"first\": a member, a text, to which that of the later object is added on a new line, as "
+                      "many of its whole sentences as fit, if it is not in it."},
+    [MERGE_CHARACTERS] = {"characters", PARAMETER_INTEGER, OPTIONAL, "Most characters of \"extend\"; 500 without it."},
+    [MERGE_MOST] = {"most", PARAMETER_INTEGER, OPTIONAL, "Most items of the result; 1000 without it."},
+    [MERGE_ADDED] = {"added", PARAMETER_FIELD, OPTIONAL, "The items whose key is new, a list of the same type."},
+    [MERGE_COUNT] = {"count", WRITES_INTEGER, OPTIONAL, "How many they are, an integer."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"merged", "nothing", NULL};
@@ -83,10 +65,9 @@ static bool merge_check(const struct node *node, struct status *st)
                                   : "is for objects; strings are their own keys");
     if (node_argument(node, MERGE_EXTEND)->text && (!objects || keep == 1))
         return fail_field(st, "extend", "is for objects of which the first stays");
-    return keep >= 0 && input_check(node, MERGE_OF, of->type, true, st) &&
-           input_check(node, MERGE_WITH, of->type, true, st) && output_check(node, MERGE_INTO, of->type, true, st) &&
-           output_check(node, MERGE_ADDED, of->type, true, st) &&
-           output_check(node, MERGE_COUNT, FIELD_INTEGER, false, st);
+    return keep >= 0 && field_type_check(node, MERGE_WITH, of->type, true, st) &&
+           field_type_check(node, MERGE_INTO, of->type, true, st) &&
+           field_type_check(node, MERGE_ADDED, of->type, true, st);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */

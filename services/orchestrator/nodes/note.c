@@ -17,42 +17,27 @@
 enum { NOTE_OF, NOTE_QUERY, NOTE_SUMMARY, NOTE_SOURCES, NOTE_NUMBER, NOTE_INTO };
 
 static const struct node_parameter parameters[] = {
-    [NOTE_OF] = {.name = "of",
-                 .type = PARAMETER_FIELD,
-                 .help = "The notes, an object[] (Note: query, summary_md, sources): the first is number 1 of the run, "
-                         "and one that is kept already under its number is replaced."},
-    [NOTE_QUERY] = {.name = "query",
-                    .type = PARAMETER_FIELD,
-                    .help = "In place of \"of\", for one note: the query, a string."},
-    [NOTE_SUMMARY] = {.name = "summary", .type = PARAMETER_FIELD, .help = "... what it found, a string in Markdown."},
-    [NOTE_SOURCES] = {.name = "sources",
-                      .type = PARAMETER_FIELD,
-                      .help = "... what that rests on, an object[] (NoteSource), each address once."},
-    [NOTE_NUMBER] = {.name = "number",
-                     .type = PARAMETER_FIELD,
-                     .help = "... its number in the run, an integer from 1. Notes of a sub-graph need different ones."},
-    [NOTE_INTO] = {.name = "into", .type = PARAMETER_FIELD, .help = "... an object that gets the note (Note)."},
+    [NOTE_OF] = {"of", READS_OBJECTS, OPTIONAL,
+                 "The notes, an object[] (Note: query, summary_md, sources): the first is number 1 of the run, and one "
+                 "that is kept already under its number is replaced."},
+    [NOTE_QUERY] = {"query", READS_STRING, OPTIONAL, "In place of \"of\", for one note: the query, a string."},
+    [NOTE_SUMMARY] = {"summary", READS_STRING, OPTIONAL, "... what it found, a string in Markdown."},
+    [NOTE_SOURCES] = {"sources", READS_OBJECTS, OPTIONAL,
+                      "... what that rests on, an object[] (NoteSource), each address once."},
+    [NOTE_NUMBER] = {"number", READS_INTEGER, OPTIONAL,
+                     "... its number in the run, an integer from 1. Notes of a sub-graph need different ones."},
+    [NOTE_INTO] = {"into", WRITES_OBJECT, OPTIONAL, "... an object that gets the note (Note)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"noted", NULL};
 
-/* A single note, made of fields. */
-static bool check_single(const struct node *node, struct status *st)
-{
-    if (!node_argument(node, NOTE_QUERY)->field || !node_argument(node, NOTE_SUMMARY)->field ||
-        !node_argument(node, NOTE_NUMBER)->field)
-        return fail_field(st, "of", "is not there; give it, or \"query\", \"summary\" and \"number\" of one note");
-    return input_check(node, NOTE_QUERY, FIELD_STRING, false, st) &&
-           input_check(node, NOTE_SUMMARY, FIELD_STRING, false, st) &&
-           input_check(node, NOTE_SOURCES, FIELD_OBJECT, true, st) &&
-           input_check(node, NOTE_NUMBER, FIELD_INTEGER, false, st) &&
-           output_check(node, NOTE_INTO, FIELD_OBJECT, false, st);
-}
-
 static bool note_check(const struct node *node, struct status *st)
 {
+    bool single = node_argument(node, NOTE_QUERY)->field && node_argument(node, NOTE_SUMMARY)->field &&
+                  node_argument(node, NOTE_NUMBER)->field;
     if (!node_argument(node, NOTE_OF)->field)
-        return check_single(node, st);
+        return single ||
+               fail_field(st, "of", "is not there; give it, or \"query\", \"summary\" and \"number\" of one note");
     for (size_t row = NOTE_QUERY; row <= NOTE_INTO; row++)
         if (node_argument(node, row)->field)
             return fail_field(st, parameters[row].name, "is for one note, and \"of\" is a list; take one of them out");
@@ -60,7 +45,7 @@ static bool note_check(const struct node *node, struct status *st)
         return fail(st, INVALID_ARGUMENT,
                     "is in a sub-graph, where branches would replace each other's notes; give one note a \"number\", "
                     "or let it follow the node that leads there");
-    return input_check(node, NOTE_OF, FIELD_OBJECT, true, st);
+    return true;
 }
 
 struct noting {

@@ -25,51 +25,25 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [OPERATIONS_DATASET] = {.name = "dataset",
-                            .type = PARAMETER_FIELD,
-                            .required = true,
-                            .help = "The data set of the playbook, a string."},
-    [OPERATIONS_OF] = {.name = "of",
-                       .type = PARAMETER_FIELD,
-                       .help = "What a model wrote, an object[]: {\"kind\": \"ADD\", \"UPDATE\", \"MERGE\" or "
-                               "\"DELETE\", \"ids\", \"section\", \"content\", \"reason\"}."},
-    [OPERATIONS_TAGS] = {.name = "tags",
-                         .type = PARAMETER_FIELD,
-                         .help = "Tags of bullets, an object[] (BulletTag): each counts as helpful or harmful."},
-    [OPERATIONS_SEEN] = {.name = "seen",
-                         .type = PARAMETER_FIELD,
-                         .help = "The bullets that the model saw, an object[] (Bullet): it may change no others."},
-    [OPERATIONS_INTO] = {.name = "into",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "A list of objects that gets the operations (PlaybookOperation). Give it the reducer "
-                                 "\"replace\"."},
-    [OPERATIONS_REVISION] = {.name = "revision",
-                             .type = PARAMETER_FIELD,
-                             .required = true,
-                             .help = "An integer that gets the revision of the playbook; -1 if there is none."},
-    [OPERATIONS_BULLETS] = {.name = "bullets",
-                            .type = PARAMETER_FIELD,
-                            .help = "An integer that gets the number of its bullets."},
-    [OPERATIONS_PROBLEM] = {.name = "problem",
-                            .type = PARAMETER_FIELD,
-                            .required = true,
-                            .help = "A string that gets the reason for \"refused\" and \"outdated\"."},
+    [OPERATIONS_DATASET] = {"dataset", READS_STRING, REQUIRED, "The data set of the playbook, a string."},
+    [OPERATIONS_OF] = {"of", READS_OBJECTS, OPTIONAL,
+                       "What a model wrote, an object[]: {\"kind\": \"ADD\", \"UPDATE\", \"MERGE\" or \"DELETE\", "
+                       "\"ids\", \"section\", \"content\", \"reason\"}."},
+    [OPERATIONS_TAGS] = {"tags", READS_OBJECTS, OPTIONAL,
+                         "Tags of bullets, an object[] (BulletTag): each counts as helpful or harmful."},
+    [OPERATIONS_SEEN] = {"seen", READS_OBJECTS, OPTIONAL,
+                         "The bullets that the model saw, an object[] (Bullet): it may change no others."},
+    [OPERATIONS_INTO] =
+        {"into", WRITES_OBJECTS, REQUIRED,
+         "A list of objects that gets the operations (PlaybookOperation). Give it the reducer \"replace\"."},
+    [OPERATIONS_REVISION] = {"revision", WRITES_INTEGER, REQUIRED,
+                             "An integer that gets the revision of the playbook; -1 if there is none."},
+    [OPERATIONS_BULLETS] = {"bullets", WRITES_INTEGER, OPTIONAL, "An integer that gets the number of its bullets."},
+    [OPERATIONS_PROBLEM] = {"problem", WRITES_STRING, REQUIRED,
+                            "A string that gets the reason for \"refused\" and \"outdated\"."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"checked", "nothing", "refused", "outdated", NULL};
-
-static bool operations_check(const struct node *node, struct status *st)
-{
-    return input_check(node, OPERATIONS_DATASET, FIELD_STRING, false, st) &&
-           input_check(node, OPERATIONS_OF, FIELD_OBJECT, true, st) &&
-           input_check(node, OPERATIONS_TAGS, FIELD_OBJECT, true, st) &&
-           input_check(node, OPERATIONS_SEEN, FIELD_OBJECT, true, st) &&
-           output_check(node, OPERATIONS_INTO, FIELD_OBJECT, true, st) &&
-           output_check(node, OPERATIONS_REVISION, FIELD_INTEGER, false, st) &&
-           output_check(node, OPERATIONS_BULLETS, FIELD_INTEGER, false, st) &&
-           output_check(node, OPERATIONS_PROBLEM, FIELD_STRING, false, st);
-}
 
 struct operations {
     struct service_call base; /* first; its inputs stay until the answer has come */
@@ -159,7 +133,6 @@ const struct node_kind operations_kind = {
     .help = "Makes operations on a playbook of tags and of what a model wrote, and checks them.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = operations_check,
     .size = sizeof(struct operations),
     .start = operations_start,
     .cancel = service_call_cancel,

@@ -26,43 +26,27 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [PLAN_STYLE] = {.name = "style",
-                    .type = PARAMETER_TEXT,
-                    .required = true,
-                    .help = "\"subtasks\" of a question, \"queries\" for a question, \"fields\" of a form in the order "
-                            "of asking, or \"research\" about a theme."},
-    [PLAN_ABOUT] = {.name = "about",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "The question or the theme, a string; the form, an object (SessionForm)."},
-    [PLAN_INTO] = {.name = "into",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "Where the plan goes: string[] of subtasks or queries, an object of queries with their gaps "
-                           "(QueryPlan), object[] of fields (PlannedField), an object of research (ResearchPlan)."},
-    [PLAN_MOST] = {.name = "most", .type = PARAMETER_INTEGER, .help = "Most subtasks or queries that are wanted."},
-    [PLAN_FINDINGS] = {.name = "findings",
-                       .type = PARAMETER_FIELD,
-                       .help = "With queries: what earlier ones found, an object[] (QueryFindings)."},
-    [PLAN_KNOWN] = {.name = "known",
-                    .type = PARAMETER_FIELD,
-                    .help = "With fields: what is known and need not be asked, an object of strings."},
-    [PLAN_ADDED] = {.name = "human_input",
-                    .type = PARAMETER_FIELD,
-                    .help = "With research: what a person added, a string."},
-    [PLAN_FEEDBACK] = {.name = "feedback",
-                       .type = PARAMETER_FIELD,
-                       .help = "What was wrong with an earlier plan, a string."},
-    [PLAN_SOURCES] = {.name = "sources",
-                      .type = PARAMETER_FIELD,
-                      .help = "With research: what a first search found, an object[] (SearchResult)."},
-    [PLAN_BY] = {.name = "planned_by",
-                 .type = PARAMETER_FIELD,
-                 .help = "The model that planned, a string; empty: no model did."},
-    [PLAN_EXTRACTIVE] = {.name = "extractive",
-                         .type = PARAMETER_BOOLEAN,
-                         .help = "True: the gateway's extractive provider plans, whatever model the run has. The plan "
-                                 "is empty if the gateway has no route to it. The document tells the degradation."},
+    [PLAN_STYLE] = {"style", PARAMETER_TEXT, REQUIRED,
+                    "\"subtasks\" of a question, \"queries\" for a question, \"fields\" of a form in the order of "
+                    "asking, or \"research\" about a theme."},
+    [PLAN_ABOUT] = {"about", READS_FIELD, REQUIRED,
+                    "The question or the theme, a string; the form, an object (SessionForm)."},
+    [PLAN_INTO] = {"into", PARAMETER_FIELD, REQUIRED,
+                   "Where the plan goes: string[] of subtasks or queries, an object of queries with their gaps "
+                   "(QueryPlan), object[] of fields (PlannedField), an object of research (ResearchPlan)."},
+    [PLAN_MOST] = {"most", PARAMETER_INTEGER, OPTIONAL, "Most subtasks or queries that are wanted."},
+    [PLAN_FINDINGS] = {"findings", READS_OBJECTS, OPTIONAL,
+                       "With queries: what earlier ones found, an object[] (QueryFindings)."},
+    [PLAN_KNOWN] = {"known", READS_OBJECT, OPTIONAL,
+                    "With fields: what is known and need not be asked, an object of strings."},
+    [PLAN_ADDED] = {"human_input", READS_STRING, OPTIONAL, "With research: what a person added, a string."},
+    [PLAN_FEEDBACK] = {"feedback", READS_STRING, OPTIONAL, "What was wrong with an earlier plan, a string."},
+    [PLAN_SOURCES] = {"sources", READS_OBJECTS, OPTIONAL,
+                      "With research: what a first search found, an object[] (SearchResult)."},
+    [PLAN_BY] = {"planned_by", WRITES_STRING, OPTIONAL, "The model that planned, a string; empty: no model did."},
+    [PLAN_EXTRACTIVE] = {"extractive", PARAMETER_BOOLEAN, OPTIONAL,
+                         "True: the gateway's extractive provider plans, whatever model the run has. The plan is empty "
+                         "if the gateway has no route to it. The document tells the degradation."},
     PROMPTING_ROWS(PLAN_PROMPTING),
     {.name = NULL},
 };
@@ -203,14 +187,8 @@ static bool plan_node_check(const struct node *node, struct status *st)
     const struct style *style = plan_node_style_of(node, st);
     const struct field *into = node_argument(node, PLAN_INTO)->field;
     bool whole = style && style->ask == ask_queries && !into->list && into->type == FIELD_OBJECT;
-    return style && input_check(node, PLAN_ABOUT, style->about, false, st) &&
-           (whole || output_check(node, PLAN_INTO, style->into, style->list, st)) &&
-           input_check(node, PLAN_FINDINGS, FIELD_OBJECT, true, st) &&
-           input_check(node, PLAN_KNOWN, FIELD_OBJECT, false, st) &&
-           input_check(node, PLAN_ADDED, FIELD_STRING, false, st) &&
-           input_check(node, PLAN_FEEDBACK, FIELD_STRING, false, st) &&
-           input_check(node, PLAN_SOURCES, FIELD_OBJECT, true, st) &&
-           output_check(node, PLAN_BY, FIELD_STRING, false, st);
+    return style && field_type_check(node, PLAN_ABOUT, style->about, false, st) &&
+           (whole || field_type_check(node, PLAN_INTO, style->into, style->list, st));
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */

@@ -36,44 +36,31 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [PLAYBOOK_DATASET] = {.name = "dataset",
-                          .type = PARAMETER_FIELD,
-                          .help = "The input that names the data set, a string; or say dataset_name."},
-    [PLAYBOOK_NAME] = {.name = "dataset_name", .type = PARAMETER_TEXT, .help = "The data set itself."},
-    [PLAYBOOK_QUERY] = {.name = "query",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "The task, a string; its first 65,536 bytes are looked for."},
-    [PLAYBOOK_LIMIT] = {.name = "limit", .type = PARAMETER_INTEGER, .help = "Most bullets, 1 to 100; 10 without it."},
-    [PLAYBOOK_LIMIT_OF] = {.name = "limit_of",
-                           .type = PARAMETER_FIELD,
-                           .help = "An integer, one of the inputs, that says how many in place of \"limit\"."},
-    [PLAYBOOK_BYTES_MAX] = {.name = "bytes",
-                            .type = PARAMETER_INTEGER,
-                            .help = "Most bytes of all contents, 1048576 without it: bullets that do not fit any more "
-                                    "are left out."},
-    [PLAYBOOK_INTO] = {.name = "into",
-                       .type = PARAMETER_FIELD,
-                       .help = "The bullets, an object[]: \"id\", \"section\", \"content\", \"helpful\", \"harmful\", "
-                               "\"score\"; best first."},
-    [PLAYBOOK_CONTEXT] = {.name = "context",
-                          .type = PARAMETER_FIELD,
-                          .help = "Their contents, one a line, a string; \"\" where none fits."},
-    [PLAYBOOK_IDS] = {.name = "ids", .type = PARAMETER_FIELD, .help = "Their ids, best first, a string[]."},
-    [PLAYBOOK_REVISION] = {.name = "revision",
-                           .type = PARAMETER_FIELD,
-                           .help = "The revision that was searched, an integer; 0 where there is no playbook."},
-    [PLAYBOOK_BLOCK] = {.name = "block",
-                        .type = PARAMETER_FIELD,
-                        .help = "Their contents as a fenced list with a line before it, a string; \"\" where none "
-                                "fits."},
-    [PLAYBOOK_USED] = {.name = "used",
-                       .type = PARAMETER_FIELD,
-                       .help = "What was used, for feedback: an object with \"dataset\", \"revision\" and "
-                               "\"bullet_ids\", a list that is empty where none fits."},
-    [PLAYBOOK_OPTIONAL] = {.name = "optional",
-                           .type = PARAMETER_BOOLEAN,
-                           .help = "True: a search that fails finds nothing, and is told as a degradation."},
+    [PLAYBOOK_DATASET] = {"dataset", READS_STRING, OPTIONAL,
+                          "The input that names the data set, a string; or say dataset_name."},
+    [PLAYBOOK_NAME] = {"dataset_name", PARAMETER_TEXT, OPTIONAL, "The data set itself."},
+    [PLAYBOOK_QUERY] = {"query", READS_STRING, REQUIRED, "The task, a string; its first 65,536 bytes are looked for."},
+    [PLAYBOOK_LIMIT] = {"limit", PARAMETER_INTEGER, OPTIONAL, "Most bullets, 1 to 100; 10 without it."},
+    [PLAYBOOK_LIMIT_OF] = {"limit_of", READS_INTEGER, OPTIONAL,
+                           "An integer, one of the inputs, that says how many in place of \"limit\"."},
+    [PLAYBOOK_BYTES_MAX] =
+        {"bytes", PARAMETER_INTEGER, OPTIONAL,
+         "Most bytes of all contents, 1048576 without it: bullets that do not fit any more are left out."},
+    [PLAYBOOK_INTO] = {"into", WRITES_OBJECTS, OPTIONAL,
+                       "The bullets, an object[]: \"id\", \"section\", \"content\", \"helpful\", \"harmful\", "
+                       "\"score\"; best first."},
+    [PLAYBOOK_CONTEXT] = {"context", WRITES_STRING, OPTIONAL,
+                          "Their contents, one a line, a string; \"\" where none fits."},
+    [PLAYBOOK_IDS] = {"ids", WRITES_STRINGS, OPTIONAL, "Their ids, best first, a string[]."},
+    [PLAYBOOK_REVISION] = {"revision", WRITES_INTEGER, OPTIONAL,
+                           "The revision that was searched, an integer; 0 where there is no playbook."},
+    [PLAYBOOK_BLOCK] = {"block", WRITES_STRING, OPTIONAL,
+                        "Their contents as a fenced list with a line before it, a string; \"\" where none fits."},
+    [PLAYBOOK_USED] = {"used", WRITES_OBJECT, OPTIONAL,
+                       "What was used, for feedback: an object with \"dataset\", \"revision\" and \"bullet_ids\", a "
+                       "list that is empty where none fits."},
+    [PLAYBOOK_OPTIONAL] = {"optional", PARAMETER_BOOLEAN, OPTIONAL,
+                           "True: a search that fails finds nothing, and is told as a degradation."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
@@ -83,8 +70,7 @@ static bool playbook_node_check_dataset(const struct node *node, struct status *
     const char *name = node_argument(node, PLAYBOOK_NAME)->text;
     if (!name == !node_argument(node, PLAYBOOK_DATASET)->field)
         return fail_field(st, "dataset", "give either \"dataset\", an input, or \"dataset_name\"");
-    return name ? dataset_check("dataset_name", name, st)
-                : input_check(node, PLAYBOOK_DATASET, FIELD_STRING, false, st);
+    return !name || dataset_check("dataset_name", name, st);
 }
 
 static bool playbook_check(const struct node *node, struct status *st)
@@ -93,14 +79,7 @@ static bool playbook_check(const struct node *node, struct status *st)
         return fail_field(st, "limit", "must be 1 to %d", PLAYBOOK_HITS_MAX);
     if (node_argument(node, PLAYBOOK_BYTES_MAX)->number > PLAYBOOK_BYTES)
         return fail_field(st, "bytes", "must be 1 to %d", PLAYBOOK_BYTES);
-    return playbook_node_check_dataset(node, st) && input_check(node, PLAYBOOK_QUERY, FIELD_STRING, false, st) &&
-           input_check(node, PLAYBOOK_LIMIT_OF, FIELD_INTEGER, false, st) &&
-           output_check(node, PLAYBOOK_INTO, FIELD_OBJECT, true, st) &&
-           output_check(node, PLAYBOOK_CONTEXT, FIELD_STRING, false, st) &&
-           output_check(node, PLAYBOOK_IDS, FIELD_STRING, true, st) &&
-           output_check(node, PLAYBOOK_REVISION, FIELD_INTEGER, false, st) &&
-           output_check(node, PLAYBOOK_BLOCK, FIELD_STRING, false, st) &&
-           output_check(node, PLAYBOOK_USED, FIELD_OBJECT, false, st);
+    return playbook_node_check_dataset(node, st);
 }
 
 struct playbook_search {

@@ -14,18 +14,15 @@
 enum { PROGRESS_PROMPT, PROGRESS_OF, PROGRESS_SHOW, PROGRESS_PIECES, PROGRESS_PICK };
 
 static const struct node_parameter parameters[] = {
-    [PROGRESS_PROMPT] = {.name = "prompt",
-                         .type = PARAMETER_PROMPT,
-                         .help = "A text, one of the prompts: {field} stands for an input of the node. It is shown as "
-                                 "{\"text\": …}."},
-    [PROGRESS_OF] = {.name = "of", .type = PARAMETER_FIELD, .help = "A field that is shown as it stands, an input."},
-    [PROGRESS_SHOW] = {.name = "show",
-                       .type = PARAMETER_JSON,
-                       .help = "An object that is shown, each member with the path of its value in the inputs, "
-                               "{\"cycle\": \"cycle\", \"queries\": \"plan.queries\"}."},
-    [PROGRESS_PIECES] = {.name = "pieces",
-                         .type = PARAMETER_BOOLEAN,
-                         .help = "True: the field is a text, which is shown piece by piece, each as {\"text\": …}."},
+    [PROGRESS_PROMPT] =
+        {"prompt", PARAMETER_PROMPT, OPTIONAL,
+         "A text, one of the prompts: {field} stands for an input of the node. It is shown as {\"text\": …}."},
+    [PROGRESS_OF] = {"of", READS_FIELD, OPTIONAL, "A field that is shown as it stands, an input."},
+    [PROGRESS_SHOW] = {"show", PARAMETER_JSON, OPTIONAL,
+                       "An object that is shown, each member with the path of its value in the inputs, {\"cycle\": "
+                       "\"cycle\", \"queries\": \"plan.queries\"}."},
+    [PROGRESS_PIECES] = {"pieces", PARAMETER_BOOLEAN, OPTIONAL,
+                         "True: the field is a text, which is shown piece by piece, each as {\"text\": …}."},
     [PROGRESS_PICK] = PICK_ROW,
     {.name = NULL},
 };
@@ -48,8 +45,7 @@ static bool progress_check(const struct node *node, struct status *st)
         return fail_field(st, "prompt", "or \"of\" or \"show\" says what is shown; give one of them");
     if (node_argument(node, PROGRESS_PIECES)->flag && (!of || of->list || of->type != FIELD_STRING))
         return fail_field(st, "pieces", "are of a text; name a string in \"of\"");
-    return (!of || input_check(node, PROGRESS_OF, of->type, of->list, st)) && check_show(node, st) &&
-           pick_check(node, PROGRESS_PICK, st);
+    return check_show(node, st) && pick_check(node, PROGRESS_PICK, st);
 }
 
 static bool progress_write_text(struct task *task, struct buffer *shown, struct status *st)

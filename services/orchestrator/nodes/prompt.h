@@ -12,9 +12,10 @@
  *     "pick": {"results": {"of": "subtask_results", "keys": {"subtask": "subtask", "answer": "subtask_answer"}}} */
 #define PICK_ROW                                                                                                       \
     {                                                                                                                  \
-        .name = "pick", .type = PARAMETER_JSON,                                                                        \
-        .help = "More names for the prompt: NAME: {\"of\": FIELD, \"keys\": {NEW: OLD}} is that list of objects with " \
-                "these members alone."                                                                                 \
+        "pick", PARAMETER_JSON, OPTIONAL,                                                                              \
+            "More names for the prompt: NAME: {\"of\": FIELD, \"keys\": {NEW: OLD}} is that list of objects with "     \
+            "these "                                                                                                   \
+            "members alone."                                                                                           \
     }
 bool pick_check(const struct node *node, size_t row, struct status *st);
 

@@ -21,53 +21,24 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [REFLECT_QUESTION] = {.name = "question",
-                          .type = PARAMETER_FIELD,
-                          .required = true,
-                          .help = "What the person asked, a string."},
-    [REFLECT_PLAN] = {.name = "plan", .type = PARAMETER_FIELD, .help = "All subtasks, a string[]."},
-    [REFLECT_SUBTASK] = {.name = "subtask",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The subtask in hand, a string."},
-    [REFLECT_RESULTS] = {.name = "results",
-                         .type = PARAMETER_FIELD,
-                         .help =
-                             "What tools found, as run_tools writes it: an object for each try; the last one counts."},
-    [REFLECT_ANSWER] = {.name = "answer",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "What is judged, a string."},
-    [REFLECT_CITATIONS] = {.name = "citations",
-                           .type = PARAMETER_FIELD,
-                           .help = "Where its sentences are supported, as cite writes it: an object[]."},
-    [REFLECT_INTO] = {.name = "into",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The list of judgements, an object[] that appends; those of earlier tries are told."},
-    [REFLECT_COMPLETED] = {.name = "completed", .type = PARAMETER_FIELD, .help = "Gets whether it is done, a boolean."},
-    [REFLECT_ADVICE] = {.name = "advice", .type = PARAMETER_FIELD, .help = "Gets the advice, a string."},
-    [REFLECT_COUNT] = {.name = "count",
-                       .type = PARAMETER_FIELD,
-                       .help = "Counts the tries: an integer that sums, and gets a 1 each time."},
+    [REFLECT_QUESTION] = {"question", READS_STRING, REQUIRED, "What the person asked, a string."},
+    [REFLECT_PLAN] = {"plan", READS_STRINGS, OPTIONAL, "All subtasks, a string[]."},
+    [REFLECT_SUBTASK] = {"subtask", READS_STRING, REQUIRED, "The subtask in hand, a string."},
+    [REFLECT_RESULTS] = {"results", READS_OBJECTS, OPTIONAL,
+                         "What tools found, as run_tools writes it: an object for each try; the last one counts."},
+    [REFLECT_ANSWER] = {"answer", READS_STRING, REQUIRED, "What is judged, a string."},
+    [REFLECT_CITATIONS] = {"citations", READS_OBJECTS, OPTIONAL,
+                           "Where its sentences are supported, as cite writes it: an object[]."},
+    [REFLECT_INTO] = {"into", WRITES_OBJECTS, REQUIRED,
+                      "The list of judgements, an object[] that appends; those of earlier tries are told."},
+    [REFLECT_COMPLETED] = {"completed", WRITES_BOOLEAN, OPTIONAL, "Gets whether it is done, a boolean."},
+    [REFLECT_ADVICE] = {"advice", WRITES_STRING, OPTIONAL, "Gets the advice, a string."},
+    [REFLECT_COUNT] = {"count", WRITES_INTEGER, OPTIONAL,
+                       "Counts the tries: an integer that sums, and gets a 1 each time."},
     PROMPTING_ROWS(REFLECT_PROMPTING),
     {.name = NULL},
 };
 static const char *const outcomes[] = {"completed", "again", NULL};
-
-static bool reflect_node_check(const struct node *node, struct status *st)
-{
-    return input_check(node, REFLECT_QUESTION, FIELD_STRING, false, st) &&
-           input_check(node, REFLECT_PLAN, FIELD_STRING, true, st) &&
-           input_check(node, REFLECT_SUBTASK, FIELD_STRING, false, st) &&
-           input_check(node, REFLECT_RESULTS, FIELD_OBJECT, true, st) &&
-           input_check(node, REFLECT_ANSWER, FIELD_STRING, false, st) &&
-           input_check(node, REFLECT_CITATIONS, FIELD_OBJECT, true, st) &&
-           output_check(node, REFLECT_INTO, FIELD_OBJECT, true, st) &&
-           output_check(node, REFLECT_COMPLETED, FIELD_BOOLEAN, false, st) &&
-           output_check(node, REFLECT_ADVICE, FIELD_STRING, false, st) &&
-           output_check(node, REFLECT_COUNT, FIELD_INTEGER, false, st);
-}
 
 struct reflect {
     struct service_call base; /* first */
@@ -185,7 +156,6 @@ const struct node_kind reflect_kind = {
     .help = "Has the reviewer judge one try at a subtask.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = reflect_node_check,
     .size = sizeof(struct reflect),
     .start = reflect_start,
     .cancel = service_call_cancel,

@@ -13,19 +13,12 @@
 enum { REFLECTION_OF, REFLECTION_SHOWN, REFLECTION_INTO };
 
 static const struct node_parameter parameters[] = {
-    [REFLECTION_OF] = {.name = "of",
-                       .type = PARAMETER_FIELD,
-                       .required = true,
-                       .help = "What the model wrote, an object: the texts of a Reflection, and \"bullet_tags\" as "
-                               "[{\"id\", \"tag\": \"helpful\", \"harmful\" or \"neutral\"}]."},
-    [REFLECTION_SHOWN] = {.name = "shown",
-                          .type = PARAMETER_FIELD,
-                          .required = true,
-                          .help = "Ids of the bullets that were shown, a string[]. A tag of another is left out."},
-    [REFLECTION_INTO] = {.name = "into",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "An object that gets the Reflection."},
+    [REFLECTION_OF] = {"of", READS_OBJECT, REQUIRED,
+                       "What the model wrote, an object: the texts of a Reflection, and \"bullet_tags\" as [{\"id\", "
+                       "\"tag\": \"helpful\", \"harmful\" or \"neutral\"}]."},
+    [REFLECTION_SHOWN] = {"shown", READS_STRINGS, REQUIRED,
+                          "Ids of the bullets that were shown, a string[]. A tag of another is left out."},
+    [REFLECTION_INTO] = {"into", WRITES_OBJECT, REQUIRED, "An object that gets the Reflection."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"reflected", "nothing", NULL};
@@ -42,13 +35,6 @@ static const struct {
     {"helpful", "BULLET_EFFECT_HELPFUL"},
     {"harmful", "BULLET_EFFECT_HARMFUL"},
 };
-
-static bool reflection_check(const struct node *node, struct status *st)
-{
-    return input_check(node, REFLECTION_OF, FIELD_OBJECT, false, st) &&
-           input_check(node, REFLECTION_SHOWN, FIELD_STRING, true, st) &&
-           output_check(node, REFLECTION_INTO, FIELD_OBJECT, false, st);
-}
 
 struct reflecting {
     struct input_job base; /* first */
@@ -153,7 +139,6 @@ const struct node_kind reflection_kind = {
     .help = "Checks what a model wrote of a trajectory.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = reflection_check,
     .size = sizeof(struct reflecting),
     .start = reflection_start,
     .cancel = input_job_cancel,

@@ -20,19 +20,13 @@
 enum { REMOTE_ADDRESS, REMOTE_FUNCTION, REMOTE_STREAM, REMOTE_PARAMETERS };
 
 static const struct node_parameter parameters[] = {
-    [REMOTE_ADDRESS] = {.name = "address",
-                        .type = PARAMETER_ADDRESS,
-                        .required = true,
-                        .help = "Where its renga.v1.NodeService listens: \"host:port\"."},
-    [REMOTE_FUNCTION] = {.name = "function",
-                         .type = PARAMETER_TEXT,
-                         .help = "What it shall do, where one address serves several nodes; else the node's name."},
-    [REMOTE_STREAM] = {.name = "stream",
-                       .type = PARAMETER_BOOLEAN,
-                       .help = "Call RunStream, which may show something while it works, and not Run."},
-    [REMOTE_PARAMETERS] = {.name = "parameters",
-                           .type = PARAMETER_JSON,
-                           .help = "An object that it is told each time."},
+    [REMOTE_ADDRESS] = {"address", PARAMETER_ADDRESS, REQUIRED,
+                        "Where its renga.v1.NodeService listens: \"host:port\"."},
+    [REMOTE_FUNCTION] = {"function", PARAMETER_TEXT, OPTIONAL,
+                         "What it shall do, where one address serves several nodes; else the node's name."},
+    [REMOTE_STREAM] = {"stream", PARAMETER_BOOLEAN, OPTIONAL,
+                       "Call RunStream, which may show something while it works, and not Run."},
+    [REMOTE_PARAMETERS] = {"parameters", PARAMETER_JSON, OPTIONAL, "An object that it is told each time."},
     {.name = NULL},
 };
 

@@ -29,48 +29,29 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [REPORT_ROW_THEME] = {.name = "theme",
-                          .type = PARAMETER_FIELD,
-                          .required = true,
-                          .help = "The theme, a string: the title."},
-    [REPORT_ROW_PLAN] = {.name = "plan",
-                         .type = PARAMETER_FIELD,
-                         .help = "An object (ResearchPlan): each of its investigation_points is a section of the "
-                                 "analysis."},
-    [REPORT_ROW_OF] = {.name = "of",
-                       .type = PARAMETER_FIELD,
-                       .required = true,
-                       .help = "The sources, an object[]: SearchResult, hits as search writes them, or objects that "
-                               "contain them."},
-    [REPORT_ROW_DRAFT] = {.name = "draft",
-                          .type = PARAMETER_FIELD,
-                          .help = "A model's draft, a string. Without one, code composes the report."},
-    [REPORT_ROW_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "The report, a string."},
-    [REPORT_ROW_CITATIONS] = {.name = "citations",
-                              .type = PARAMETER_FIELD,
-                              .required = true,
-                              .help = "Its citations, an object[] (Citation)."},
-    [REPORT_ROW_HEADINGS] = {.name = "headings",
-                             .type = PARAMETER_PROMPT,
-                             .required = true,
-                             .help = "A prompt of four lines: the headings of summary, findings, analysis and "
-                                     "references."},
-    [REPORT_ROW_MISSING] = {.name = "missing",
-                            .type = PARAMETER_PROMPT,
-                            .required = true,
-                            .help = "A prompt of two lines: the sentence for a point without a source, and the one "
-                                    "for a report without any source."},
-    [REPORT_ROW_UNSUPPORTED] = {.name = "unsupported",
-                                .type = PARAMETER_TEXT,
-                                .help = "What becomes of a sentence of the draft without a source: \"drop\" (the "
-                                        "default) or \"mark\"."},
-    [REPORT_ROW_MARK] = {.name = "mark",
-                         .type = PARAMETER_PROMPT,
-                         .help = "With \"mark\": the words behind the sentence, one of the prompts."},
-    [REPORT_ROW_PASSAGES] = {.name = "passages",
-                             .type = PARAMETER_FIELD,
-                             .help = "The parts of the sources in which the quotes of the citations stand, an object[] "
-                                     "(SourcePassage)."},
+    [REPORT_ROW_THEME] = {"theme", READS_STRING, REQUIRED, "The theme, a string: the title."},
+    [REPORT_ROW_PLAN] = {"plan", READS_OBJECT, OPTIONAL,
+                         "An object (ResearchPlan): each of its investigation_points is a section of the analysis."},
+    [REPORT_ROW_OF] =
+        {"of", READS_OBJECTS, REQUIRED,
+         "The sources, an object[]: SearchResult, hits as search writes them, or objects that contain them."},
+    [REPORT_ROW_DRAFT] = {"draft", READS_STRING, OPTIONAL,
+                          "A model's draft, a string. Without one, code composes the report."},
+    [REPORT_ROW_INTO] = {"into", WRITES_STRING, REQUIRED, "The report, a string."},
+    [REPORT_ROW_CITATIONS] = {"citations", WRITES_OBJECTS, REQUIRED, "Its citations, an object[] (Citation)."},
+    [REPORT_ROW_HEADINGS] = {"headings", PARAMETER_PROMPT, REQUIRED,
+                             "A prompt of four lines: the headings of summary, findings, analysis and references."},
+    [REPORT_ROW_MISSING] = {"missing", PARAMETER_PROMPT, REQUIRED,
+                            "A prompt of two lines: the sentence for a point without a source, and the one for a "
+                            "report without any source."},
+    [REPORT_ROW_UNSUPPORTED] =
+        {"unsupported", PARAMETER_TEXT, OPTIONAL,
+         "What becomes of a sentence of the draft without a source: \"drop\" (the default) or \"mark\"."},
+    [REPORT_ROW_MARK] = {"mark", PARAMETER_PROMPT, OPTIONAL,
+                         "With \"mark\": the words behind the sentence, one of the prompts."},
+    [REPORT_ROW_PASSAGES] =
+        {"passages", WRITES_OBJECTS, OPTIONAL,
+         "The parts of the sources in which the quotes of the citations stand, an object[] (SourcePassage)."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"written", "composed", "nothing", NULL};
@@ -116,14 +97,7 @@ static bool report_check(const struct node *node, struct status *st)
     int way = word_check(node, REPORT_ROW_UNSUPPORTED, unsupported_words, st);
     if (way >= 0 && (way == 1) != (node_argument(node, REPORT_ROW_MARK)->text != NULL))
         return fail_field(st, "mark", "and \"unsupported\": \"mark\" go together; add the other");
-    return way >= 0 && input_check(node, REPORT_ROW_THEME, FIELD_STRING, false, st) &&
-           input_check(node, REPORT_ROW_PLAN, FIELD_OBJECT, false, st) &&
-           input_check(node, REPORT_ROW_OF, FIELD_OBJECT, true, st) &&
-           input_check(node, REPORT_ROW_DRAFT, FIELD_STRING, false, st) &&
-           output_check(node, REPORT_ROW_INTO, FIELD_STRING, false, st) &&
-           output_check(node, REPORT_ROW_CITATIONS, FIELD_OBJECT, true, st) &&
-           output_check(node, REPORT_ROW_PASSAGES, FIELD_OBJECT, true, st) &&
-           report_check_prompt(node, REPORT_ROW_HEADINGS, REPORT_PARTS, st) &&
+    return way >= 0 && report_check_prompt(node, REPORT_ROW_HEADINGS, REPORT_PARTS, st) &&
            report_check_prompt(node, REPORT_ROW_MISSING, 2, st);
 }
 

@@ -21,42 +21,23 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [REVIEW_STYLE] = {.name = "style",
-                      .type = PARAMETER_TEXT,
-                      .required = true,
-                      .help = "\"answer\" to a field of a form, or \"draft\" of a report."},
-    [REVIEW_TEXT] = {.name = "text",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "What is judged, a string: the conversation about the field, or the draft in Markdown."},
-    [REVIEW_INTO] = {.name = "into",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "The judgement, an object: ReviewResult, or DraftReview."},
-    [REVIEW_FIELD] = {.name = "field",
-                      .type = PARAMETER_FIELD,
-                      .help = "With answer: the field, an object (FormField)."},
-    [REVIEW_FACTS] = {.name = "facts",
-                      .type = PARAMETER_FIELD,
-                      .help = "With answer: the facts it has to contain, an object[] (FactDefinition)."},
-    [REVIEW_KNOWN] = {.name = "known", .type = PARAMETER_FIELD, .help = "With answer: facts known before, a string[]."},
-    [REVIEW_SOURCES] = {.name = "sources",
-                        .type = PARAMETER_FIELD,
-                        .help = "With draft: all that it may use, an object[] (SearchResult)."},
-    [REVIEW_PLAN] = {.name = "plan",
-                     .type = PARAMETER_FIELD,
-                     .help = "With draft: what it has to cover, an object (ResearchPlan)."},
-    [REVIEW_CITATIONS] = {.name = "citations",
-                          .type = PARAMETER_FIELD,
-                          .help = "With draft: where its sentences are supported, as cite writes it, an object[]."},
-    [REVIEW_FEEDBACK] = {.name = "feedback",
-                         .type = PARAMETER_FIELD,
-                         .help = "With draft: what was said of the one before, a string."},
-    [REVIEW_PASSAGES] = {.name = "passages",
-                         .type = PARAMETER_FIELD,
-                         .help =
-                             "With draft: what sources say beyond their summaries, as report writes it, an object[] "
-                             "(SourcePassage)."},
+    [REVIEW_STYLE] = {"style", PARAMETER_TEXT, REQUIRED, "\"answer\" to a field of a form, or \"draft\" of a report."},
+    [REVIEW_TEXT] = {"text", READS_STRING, REQUIRED,
+                     "What is judged, a string: the conversation about the field, or the draft in Markdown."},
+    [REVIEW_INTO] = {"into", WRITES_OBJECT, REQUIRED, "The judgement, an object: ReviewResult, or DraftReview."},
+    [REVIEW_FIELD] = {"field", READS_OBJECT, OPTIONAL, "With answer: the field, an object (FormField)."},
+    [REVIEW_FACTS] = {"facts", READS_OBJECTS, OPTIONAL,
+                      "With answer: the facts it has to contain, an object[] (FactDefinition)."},
+    [REVIEW_KNOWN] = {"known", READS_STRINGS, OPTIONAL, "With answer: facts known before, a string[]."},
+    [REVIEW_SOURCES] = {"sources", READS_OBJECTS, OPTIONAL,
+                        "With draft: all that it may use, an object[] (SearchResult)."},
+    [REVIEW_PLAN] = {"plan", READS_OBJECT, OPTIONAL, "With draft: what it has to cover, an object (ResearchPlan)."},
+    [REVIEW_CITATIONS] = {"citations", READS_OBJECTS, OPTIONAL,
+                          "With draft: where its sentences are supported, as cite writes it, an object[]."},
+    [REVIEW_FEEDBACK] = {"feedback", READS_STRING, OPTIONAL, "With draft: what was said of the one before, a string."},
+    [REVIEW_PASSAGES] =
+        {"passages", READS_OBJECTS, OPTIONAL,
+         "With draft: what sources say beyond their summaries, as report writes it, an object[] (SourcePassage)."},
     PROMPTING_ROWS(REVIEW_PROMPTING),
     {.name = NULL},
 };
@@ -170,16 +151,7 @@ static bool review_check(const struct node *node, struct status *st)
         return false;
     if (style == 0 && !node_argument(node, REVIEW_FIELD)->field)
         return fail_field(st, "field", "is not there; an answer is judged by its field");
-    return input_check(node, REVIEW_TEXT, FIELD_STRING, false, st) &&
-           output_check(node, REVIEW_INTO, FIELD_OBJECT, false, st) &&
-           input_check(node, REVIEW_FIELD, FIELD_OBJECT, false, st) &&
-           input_check(node, REVIEW_FACTS, FIELD_OBJECT, true, st) &&
-           input_check(node, REVIEW_KNOWN, FIELD_STRING, true, st) &&
-           input_check(node, REVIEW_SOURCES, FIELD_OBJECT, true, st) &&
-           input_check(node, REVIEW_PLAN, FIELD_OBJECT, false, st) &&
-           input_check(node, REVIEW_CITATIONS, FIELD_OBJECT, true, st) &&
-           input_check(node, REVIEW_FEEDBACK, FIELD_STRING, false, st) &&
-           input_check(node, REVIEW_PASSAGES, FIELD_OBJECT, true, st);
+    return true;
 }
 
 static void review_start(struct task *task)

@@ -22,58 +22,25 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [ROUTE_PLAN] = {.name = "plan",
-                    .type = PARAMETER_FIELD,
-                    .required = true,
-                    .help = "What is studied, an object (ResearchPlan)."},
-    [ROUTE_PROGRESS] = {.name = "progress",
-                        .type = PARAMETER_FIELD,
-                        .required = true,
-                        .help = "What there is by now, an object (ResearchProgress), as measure writes it."},
-    [ROUTE_DRAFT] = {.name = "draft", .type = PARAMETER_FIELD, .help = "The draft, a string; empty: there is none."},
-    [ROUTE_FEEDBACK] = {.name = "feedback",
-                        .type = PARAMETER_FIELD,
-                        .help = "What the reviewer said of the draft, a string; empty: it was not reviewed, or "
-                                "approved."},
-    [ROUTE_ITERATION] = {.name = "iteration",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "Steps that were made, an integer."},
-    [ROUTE_ITERATIONS_MAX] = {.name = "max_iterations",
-                              .type = PARAMETER_FIELD,
-                              .help = "Most steps, an integer; 5 without it."},
-    [ROUTE_ENOUGH] = {.name = "min_data_count",
-                      .type = PARAMETER_FIELD,
-                      .help = "Sources that are enough to write from, an integer; 5 without it."},
-    [ROUTE_HUMAN_INPUT] = {.name = "human_input", .type = PARAMETER_FIELD, .help = "What a person added, a string."},
-    [ROUTE_INTO] = {.name = "into",
-                    .type = PARAMETER_FIELD,
-                    .help = "The choice in a word, a string: research, write, review or end."},
-    [ROUTE_DECISION] = {.name = "decision",
-                        .type = PARAMETER_FIELD,
-                        .help = "The choice with its reason, an object (ResearchDecision)."},
-    [ROUTE_MODEL_INTO] = {.name = "chosen_by",
-                          .type = PARAMETER_FIELD,
-                          .help = "The model that chose, a string; empty: a rule did."},
+    [ROUTE_PLAN] = {"plan", READS_OBJECT, REQUIRED, "What is studied, an object (ResearchPlan)."},
+    [ROUTE_PROGRESS] = {"progress", READS_OBJECT, REQUIRED,
+                        "What there is by now, an object (ResearchProgress), as measure writes it."},
+    [ROUTE_DRAFT] = {"draft", READS_STRING, OPTIONAL, "The draft, a string; empty: there is none."},
+    [ROUTE_FEEDBACK] = {"feedback", READS_STRING, OPTIONAL,
+                        "What the reviewer said of the draft, a string; empty: it was not reviewed, or approved."},
+    [ROUTE_ITERATION] = {"iteration", READS_INTEGER, REQUIRED, "Steps that were made, an integer."},
+    [ROUTE_ITERATIONS_MAX] = {"max_iterations", READS_INTEGER, OPTIONAL, "Most steps, an integer; 5 without it."},
+    [ROUTE_ENOUGH] = {"min_data_count", READS_INTEGER, OPTIONAL,
+                      "Sources that are enough to write from, an integer; 5 without it."},
+    [ROUTE_HUMAN_INPUT] = {"human_input", READS_STRING, OPTIONAL, "What a person added, a string."},
+    [ROUTE_INTO] = {"into", WRITES_STRING, OPTIONAL, "The choice in a word, a string: research, write, review or end."},
+    [ROUTE_DECISION] = {"decision", WRITES_OBJECT, OPTIONAL,
+                        "The choice with its reason, an object (ResearchDecision)."},
+    [ROUTE_MODEL_INTO] = {"chosen_by", WRITES_STRING, OPTIONAL, "The model that chose, a string; empty: a rule did."},
     PROMPTING_ROWS(ROUTE_PROMPTING),
     {.name = NULL},
 };
 static const char *const outcomes[] = {"research", "write", "review", "end", NULL};
-
-static bool route_check(const struct node *node, struct status *st)
-{
-    return input_check(node, ROUTE_PLAN, FIELD_OBJECT, false, st) &&
-           input_check(node, ROUTE_PROGRESS, FIELD_OBJECT, false, st) &&
-           input_check(node, ROUTE_DRAFT, FIELD_STRING, false, st) &&
-           input_check(node, ROUTE_FEEDBACK, FIELD_STRING, false, st) &&
-           input_check(node, ROUTE_ITERATION, FIELD_INTEGER, false, st) &&
-           input_check(node, ROUTE_ITERATIONS_MAX, FIELD_INTEGER, false, st) &&
-           input_check(node, ROUTE_ENOUGH, FIELD_INTEGER, false, st) &&
-           input_check(node, ROUTE_HUMAN_INPUT, FIELD_STRING, false, st) &&
-           output_check(node, ROUTE_INTO, FIELD_STRING, false, st) &&
-           output_check(node, ROUTE_DECISION, FIELD_OBJECT, false, st) &&
-           output_check(node, ROUTE_MODEL_INTO, FIELD_STRING, false, st);
-}
 
 struct routing {
     struct service_call base; /* first */
@@ -179,7 +146,6 @@ const struct node_kind route_kind = {
     .help = "Has the planner choose the next action of a piece of research.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = route_check,
     .size = sizeof(struct routing),
     .start = route_start,
     .cancel = service_call_cancel,

@@ -7,14 +7,11 @@
 enum { RUN_TURNS, RUN_INTO, RUN_ROUND };
 
 static const struct node_parameter parameters[] = {
-    [RUN_TURNS] = {.name = "turns",
-                   .type = PARAMETER_FIELD,
-                   .required = true,
-                   .help = "The conversation, an object[] that appends: its last turn calls tools, and their results "
-                           "become turns behind it."},
-    [RUN_INTO] = {.name = "into",
-                  .type = PARAMETER_FIELD,
-                  .help = "A list that gets what was found, an object for each try (SubtaskToolResults)."},
+    [RUN_TURNS] = {"turns", READS_OBJECTS, REQUIRED,
+                   "The conversation, an object[] that appends: its last turn calls tools, and their results become "
+                   "turns behind it."},
+    [RUN_INTO] = {"into", WRITES_OBJECTS, OPTIONAL,
+                  "A list that gets what was found, an object for each try (SubtaskToolResults)."},
     ROUND_ROWS(RUN_ROUND),
     {.name = NULL},
 };
@@ -23,8 +20,7 @@ static const char *const outcomes[] = {"ran", NULL};
 
 static bool run_tools_check(const struct node *node, struct status *st)
 {
-    return round_check(node, RUN_ROUND, false, st) && input_check(node, RUN_TURNS, FIELD_OBJECT, true, st) &&
-           output_check(node, RUN_INTO, FIELD_OBJECT, true, st);
+    return round_check(node, RUN_ROUND, false, st);
 }
 
 static const void *run_tools_prepare(const struct node *node, struct arena *arena, struct status *st)

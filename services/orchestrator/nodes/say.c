@@ -14,19 +14,16 @@
 enum { SAY_PROMPT, SAY_PROMPTS, SAY_BY, SAY_INTO, SAY_PICK, SAY_TURNS };
 
 static const struct node_parameter parameters[] = {
-    [SAY_PROMPT] = {.name = "prompt",
-                    .type = PARAMETER_PROMPT,
-                    .help = "The text, one of the prompts: {field} stands for an input of the node. With \"prompts\", "
-                            "the text for all other values."},
-    [SAY_PROMPTS] = {.name = "prompts",
-                     .type = PARAMETER_JSON,
-                     .help = "Several texts, {VALUE: PROMPT}, of which the value of \"by\" chooses one."},
-    [SAY_BY] = {.name = "by", .type = PARAMETER_FIELD, .help = "The field that chooses, a string; an input."},
-    [SAY_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "Where it goes, a string."},
+    [SAY_PROMPT] = {"prompt", PARAMETER_PROMPT, OPTIONAL,
+                    "The text, one of the prompts: {field} stands for an input of the node. With \"prompts\", the text "
+                    "for all other values."},
+    [SAY_PROMPTS] = {"prompts", PARAMETER_JSON, OPTIONAL,
+                     "Several texts, {VALUE: PROMPT}, of which the value of \"by\" chooses one."},
+    [SAY_BY] = {"by", READS_STRING, OPTIONAL, "The field that chooses, a string; an input."},
+    [SAY_INTO] = {"into", WRITES_STRING, REQUIRED, "Where it goes, a string."},
     [SAY_PICK] = PICK_ROW,
-    [SAY_TURNS] = {.name = "turns",
-                   .type = PARAMETER_FIELD,
-                   .help = "A list that gets the text as a turn of the assistant, an object[]."},
+    [SAY_TURNS] = {"turns", WRITES_OBJECTS, OPTIONAL,
+                   "A list that gets the text as a turn of the assistant, an object[]."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"said", NULL};
@@ -49,9 +46,7 @@ static bool say_check(const struct node *node, struct status *st)
         return fail(st, INVALID_ARGUMENT, "says nothing; give it a \"prompt\", or \"prompts\" and \"by\"");
     if (!prompts != !node_argument(node, SAY_BY)->field)
         return fail_field(st, prompts ? "prompts" : "by", "\"prompts\" and \"by\" go together; add the other");
-    return input_check(node, SAY_BY, FIELD_STRING, false, st) &&
-           output_check(node, SAY_INTO, FIELD_STRING, false, st) &&
-           output_check(node, SAY_TURNS, FIELD_OBJECT, true, st) && pick_check(node, SAY_PICK, st);
+    return pick_check(node, SAY_PICK, st);
 }
 
 static bool prepare_one(const struct node *node, struct arena *arena, const cJSON *item, struct chosen_prompt *one,

@@ -30,41 +30,25 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [SEARCH_QUERY] = {.name = "query",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "What is looked for, a string."},
-    [SEARCH_COLLECTIONS] = {.name = "collections",
-                            .type = PARAMETER_FIELD,
-                            .help = "Collections of the knowledge base, a string[]; all where it is empty."},
-    [SEARCH_SOURCES] = {.name = "sources",
-                        .type = PARAMETER_FIELD,
-                        .help = "Sources to ask, a string[]: \"documents\", \"internal\", \"web\", or names of "
-                                "tool_runner.search; the knowledge base where it is empty."},
-    [SEARCH_INTO] = {.name = "into",
-                     .type = PARAMETER_FIELD,
-                     .required = true,
-                     .help = "The hits, an object[] (SearchHit)."},
-    [SEARCH_MODE] = {.name = "mode",
-                     .type = PARAMETER_TEXT,
-                     .help = "\"hybrid\" (the default), \"lexical\" or \"vector\"."},
-    [SEARCH_LIMIT] = {.name = "limit",
-                      .type = PARAMETER_INTEGER,
-                      .help = "Most hits; 10 where it is not said; at most 20 of "
-                              "sources outside."},
-    [SEARCH_LIMIT_OF] = {.name = "limit_of",
-                         .type = PARAMETER_FIELD,
-                         .help = "An integer, one of the inputs, that says how many hits in place of \"limit\"."},
+    [SEARCH_QUERY] = {"query", READS_STRING, REQUIRED, "What is looked for, a string."},
+    [SEARCH_COLLECTIONS] = {"collections", READS_STRINGS, OPTIONAL,
+                            "Collections of the knowledge base, a string[]; all where it is empty."},
+    [SEARCH_SOURCES] = {"sources", READS_STRINGS, OPTIONAL,
+                        "Sources to ask, a string[]: \"documents\", \"internal\", \"web\", or names of "
+                        "tool_runner.search; the knowledge base where it is empty."},
+    [SEARCH_INTO] = {"into", WRITES_OBJECTS, REQUIRED, "The hits, an object[] (SearchHit)."},
+    [SEARCH_MODE] = {"mode", PARAMETER_TEXT, OPTIONAL, "\"hybrid\" (the default), \"lexical\" or \"vector\"."},
+    [SEARCH_LIMIT] = {"limit", PARAMETER_INTEGER, OPTIONAL,
+                      "Most hits; 10 where it is not said; at most 20 of sources outside."},
+    [SEARCH_LIMIT_OF] = {"limit_of", READS_INTEGER, OPTIONAL,
+                         "An integer, one of the inputs, that says how many hits in place of \"limit\"."},
     [SEARCH_RESULTS] =
-        {.name = "results",
-         .type = PARAMETER_FIELD,
-         .help = "An object[] that gets each address once, with at most 500 characters of what it says "
-                 "(SearchResult). \"into\" then has the hits of these addresses, with at most 4,096 bytes of text."},
-    [SEARCH_PARAGRAPHS] = {.name = "paragraphs",
-                           .type = PARAMETER_INTEGER,
-                           .help =
-                               "With \"results\", where the knowledge base alone is asked: how many hits are asked for "
-                               "each result, 1 to 20, as a document has several paragraphs; 1 without it."},
+        {"results", WRITES_OBJECTS, OPTIONAL,
+         "An object[] that gets each address once, with at most 500 characters of what it says (SearchResult). "
+         "\"into\" then has the hits of these addresses, with at most 4,096 bytes of text."},
+    [SEARCH_PARAGRAPHS] = {"paragraphs", PARAMETER_INTEGER, OPTIONAL,
+                           "With \"results\", where the knowledge base alone is asked: how many hits are asked for "
+                           "each result, 1 to 20, as a document has several paragraphs; 1 without it."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"found", "nothing", NULL};
@@ -81,13 +65,7 @@ static bool search_node_check(const struct node *node, struct status *st)
         return fail_field(st, "paragraphs", "must be 1 to %d", SEARCH_PARAGRAPHS_MAX);
     if (node_argument(node, SEARCH_PARAGRAPHS)->number && !node_argument(node, SEARCH_RESULTS)->field)
         return fail_field(st, "paragraphs", "are of results; add \"results\"");
-    return word_check(node, SEARCH_MODE, mode_words, st) >= 0 &&
-           input_check(node, SEARCH_QUERY, FIELD_STRING, false, st) &&
-           input_check(node, SEARCH_COLLECTIONS, FIELD_STRING, true, st) &&
-           input_check(node, SEARCH_SOURCES, FIELD_STRING, true, st) &&
-           output_check(node, SEARCH_INTO, FIELD_OBJECT, true, st) &&
-           input_check(node, SEARCH_LIMIT_OF, FIELD_INTEGER, false, st) &&
-           output_check(node, SEARCH_RESULTS, FIELD_OBJECT, true, st);
+    return word_check(node, SEARCH_MODE, mode_words, st) >= 0;
 }
 
 struct search {

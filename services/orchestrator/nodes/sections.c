@@ -11,19 +11,13 @@
 enum { SECTIONS_OF, SECTIONS_HEADING, SECTIONS_TEXT, SECTIONS_LEVEL, SECTIONS_INTO };
 
 static const struct node_parameter parameters[] = {
-    [SECTIONS_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list, an object[]."},
-    [SECTIONS_HEADING] = {.name = "heading",
-                          .type = PARAMETER_TEXT,
-                          .required = true,
-                          .help = "The member of each object that is the heading of its section."},
-    [SECTIONS_TEXT] = {.name = "text",
-                       .type = PARAMETER_TEXT,
-                       .required = true,
-                       .help = "The member that stands below it, Markdown. An object without it has no section."},
-    [SECTIONS_LEVEL] = {.name = "level",
-                        .type = PARAMETER_INTEGER,
-                        .help = "The level of the headings, 1 to 6; 2 without it."},
-    [SECTIONS_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "The text, a string."},
+    [SECTIONS_OF] = {"of", READS_OBJECTS, REQUIRED, "The list, an object[]."},
+    [SECTIONS_HEADING] = {"heading", PARAMETER_TEXT, REQUIRED,
+                          "The member of each object that is the heading of its section."},
+    [SECTIONS_TEXT] = {"text", PARAMETER_TEXT, REQUIRED,
+                       "The member that stands below it, Markdown. An object without it has no section."},
+    [SECTIONS_LEVEL] = {"level", PARAMETER_INTEGER, OPTIONAL, "The level of the headings, 1 to 6; 2 without it."},
+    [SECTIONS_INTO] = {"into", WRITES_STRING, REQUIRED, "The text, a string."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"written", "nothing", NULL};
@@ -32,8 +26,7 @@ static bool sections_check(const struct node *node, struct status *st)
 {
     if (node_argument(node, SECTIONS_LEVEL)->number > LEVEL_MAX)
         return fail_field(st, "level", "must be 1 to %d", LEVEL_MAX);
-    return input_check(node, SECTIONS_OF, FIELD_OBJECT, true, st) &&
-           output_check(node, SECTIONS_INTO, FIELD_STRING, false, st);
+    return true;
 }
 
 static const char *sections_member(const cJSON *item, const char *name)

@@ -27,33 +27,25 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [SELECT_PROMPT] = {.name = "prompt",
-                       .type = PARAMETER_PROMPT,
-                       .required = true,
-                       .help = "What is asked: {field} stands for an input of the node, {{ and }} for braces."},
-    [SELECT_RETRY] = {.name = "retry_prompt",
-                      .type = PARAMETER_PROMPT,
-                      .help = "What is asked instead when the conversation has turns already."},
-    [SELECT_SYSTEM] = {.name = "system", .type = PARAMETER_PROMPT, .help = "The rules of the conversation."},
-    [SELECT_TURNS] = {.name = "turns",
-                      .type = PARAMETER_FIELD,
-                      .required = true,
-                      .help = "The conversation, an object[] that appends; it is written anew, without the turns of "
-                              "tools, and ends with the turn that calls some."},
-    [SELECT_TOOLS] = {.name = "tools", .type = PARAMETER_JSON, .help = "Names of the tools to offer; all else."},
-    [SELECT_ARGUMENTS] = {.name = "arguments",
-                          .type = PARAMETER_JSON,
-                          .help =
-                              "Arguments that the model does not choose, {ARGUMENT: FIELD}: every tool that has "
-                              "one gets the value of the field, if it is not empty. Then no other tool is offered that "
-                              "looks anything up."},
-    [SELECT_MODEL] = {.name = "model", .type = PARAMETER_TEXT, .help = "A route of the gateway; else \"default\"."},
-    [SELECT_TOKENS] = {.name = "max_output_tokens", .type = PARAMETER_INTEGER, .help = "Longest answer, in tokens."},
+    [SELECT_PROMPT] = {"prompt", PARAMETER_PROMPT, REQUIRED,
+                       "What is asked: {field} stands for an input of the node, {{ and }} for braces."},
+    [SELECT_RETRY] = {"retry_prompt", PARAMETER_PROMPT, OPTIONAL,
+                      "What is asked instead when the conversation has turns already."},
+    [SELECT_SYSTEM] = {"system", PARAMETER_PROMPT, OPTIONAL, "The rules of the conversation."},
+    [SELECT_TURNS] = {"turns", READS_OBJECTS, REQUIRED,
+                      "The conversation, an object[] that appends; it is written anew, without the turns of tools, and "
+                      "ends with the turn that calls some."},
+    [SELECT_TOOLS] = {"tools", PARAMETER_JSON, OPTIONAL, "Names of the tools to offer; all else."},
+    [SELECT_ARGUMENTS] =
+        {"arguments", PARAMETER_JSON, OPTIONAL,
+         "Arguments that the model does not choose, {ARGUMENT: FIELD}: every tool that has one gets the value of the "
+         "field, if it is not empty. Then no other tool is offered that looks anything up."},
+    [SELECT_MODEL] = {"model", PARAMETER_TEXT, OPTIONAL, "A route of the gateway; else \"default\"."},
+    [SELECT_TOKENS] = {"max_output_tokens", PARAMETER_INTEGER, OPTIONAL, "Longest answer, in tokens."},
     [SELECT_PICK] = PICK_ROW,
-    [SELECT_EXTRACTIVE] = {.name = "extractive",
-                           .type = PARAMETER_BOOLEAN,
-                           .help = "True: the gateway's extractive provider chooses, whatever model the run has. The "
-                                   "document tells the degradation."},
+    [SELECT_EXTRACTIVE] = {"extractive", PARAMETER_BOOLEAN, OPTIONAL,
+                           "True: the gateway's extractive provider chooses, whatever model the run has. The document "
+                           "tells the degradation."},
     {.name = NULL},
 };
 #define SELECT_EMBEDDED "extractive" /* the route of the provider that is no model */
@@ -61,8 +53,8 @@ static const char *const outcomes[] = {"chosen", "none", NULL};
 
 static bool select_tools_check(const struct node *node, struct status *st)
 {
-    return input_check(node, SELECT_TURNS, FIELD_OBJECT, true, st) && names_check(node, SELECT_TOOLS, st) &&
-           offer_check(node, SELECT_ARGUMENTS, st) && pick_check(node, SELECT_PICK, st);
+    return names_check(node, SELECT_TOOLS, st) && offer_check(node, SELECT_ARGUMENTS, st) &&
+           pick_check(node, SELECT_PICK, st);
 }
 
 struct select {

@@ -321,28 +321,6 @@ void service_call_prompt(struct service_call *call, size_t first)
 
 /* ---- for `check` of a kind --------------------------------------------------------------------------------------- */
 
-bool output_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st)
-{
-    const struct field *field = node_argument(node, row)->field;
-    if (!field || (field->list == list && (field->type == type || field->type == FIELD_ANY)) ||
-        (field->type == FIELD_ANY && !field->list))
-        return true;
-    return fail_field(st, node->kind->parameters[row].name, "'%s' is %s; it must be %s", field->name,
-                      field_type_words(field->type, field->list), field_type_words(type, list));
-}
-
-bool input_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st)
-{
-    const struct field *field = node_argument(node, row)->field;
-    bool given = !field;
-    for (size_t i = 0; i < node->input_count; i++)
-        given |= node->inputs[i] == field;
-    if (!given)
-        return fail_field(st, node->kind->parameters[row].name, "'%s' is not among the node's \"inputs\"; add it there",
-                          field->name);
-    return output_check(node, row, type, list, st);
-}
-
 int word_check(const struct node *node, size_t row, const char *const *words, struct status *st)
 {
     const char *word = node_argument(node, row)->text;

@@ -85,31 +85,22 @@ bool service_call_messages(const struct service_call *call, size_t row, const Pr
 
 /* The rows of every kind whose service asks a model, from `first` on. */
 #define PROMPTING_ROWS(first)                                                                                          \
-    [(first)] = {.name = "model",                                                                                      \
-                 .type = PARAMETER_TEXT,                                                                               \
-                 .help = "A route of the gateway; else the service's own. The run may say another."},                  \
-    [(first) + 1] = {.name = "system",                                                                                 \
-                     .type = PARAMETER_PROMPT,                                                                         \
-                     .help = "A prompt in place of the service's own rules; its {names} are the request's."},          \
-    [(first) + 2] = {.name = "prompt",                                                                                 \
-                     .type = PARAMETER_PROMPT,                                                                         \
-                     .help = "A prompt in place of the service's own question, likewise."},                            \
-    [(first) + 3] = {.name = "model_required",                                                                         \
-                     .type = PARAMETER_BOOLEAN,                                                                        \
-                     .help = "True: fail where no model gives a usable answer. Else the service takes its simple "     \
-                             "way, and says so."},                                                                     \
-    [(first) + 4] = {.name = "without_model",                                                                          \
-                     .type = PARAMETER_BOOLEAN,                                                                        \
-                     .help = "True: the service uses its fallback without a model at once, and says so."}
+    [(first)] = {"model", PARAMETER_TEXT, OPTIONAL,                                                                    \
+                 "A route of the gateway; else the service's own. The run may say another."},                          \
+    [(first) + 1] = {"system", PARAMETER_PROMPT, OPTIONAL,                                                             \
+                     "A prompt in place of the service's own rules; its {names} are the request's."},                  \
+    [(first) + 2] = {"prompt", PARAMETER_PROMPT, OPTIONAL,                                                             \
+                     "A prompt in place of the service's own question, likewise."},                                    \
+    [(first) + 3] = {"model_required", PARAMETER_BOOLEAN, OPTIONAL,                                                    \
+                     "True: fail where no model gives a usable answer. Else the service uses its fallback, and says "  \
+                     "so."},                                                                                           \
+    [(first) + 4] = {"without_model", PARAMETER_BOOLEAN, OPTIONAL,                                                     \
+                     "True: the service uses its fallback without a model at once, and says so."}
 /* Fills call->prompting after them. */
 void service_call_prompt(struct service_call *call, size_t first);
 
 /* ---- for `check` of a kind --------------------------------------------------------------------------------------- */
 
-/* Checks that the field of the row is of this type and among the node's inputs. A row without a field passes. */
-bool input_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st);
-/* Checks that it is of this type, so that the values written there fit. */
-bool output_check(const struct node *node, size_t row, enum field_type type, bool list, struct status *st);
 /* The index of the word that a row has among `words` (ends with NULL); without a word 0. -1: failed. */
 int word_check(const struct node *node, size_t row, const char *const *words, struct status *st);
 

@@ -10,19 +10,14 @@
 enum { SET_VALUES, SET_COPY, SET_COUNT, SET_OVERWRITE };
 
 static const struct node_parameter parameters[] = {
-    [SET_VALUES] = {.name = "values",
-                    .type = PARAMETER_JSON,
-                    .help = "What is written: an object of fields with their values."},
-    [SET_COPY] = {.name = "copy",
-                  .type = PARAMETER_JSON,
-                  .help = "An object of fields, each with the path of its value in the inputs, \"plan.queries\" or "
-                          "\"outcomes[].note\", or with an object of paths. A value that is not there is not written."},
-    [SET_COUNT] = {.name = "count",
-                   .type = PARAMETER_JSON,
-                   .help = "An object of fields, each with the path of a list: how many items it has."},
-    [SET_OVERWRITE] = {.name = "overwrite",
-                       .type = PARAMETER_BOOLEAN,
-                       .help = "True: the values stand in place of what was there, past the reducers of the fields."},
+    [SET_VALUES] = {"values", PARAMETER_JSON, OPTIONAL, "What is written: an object of fields with their values."},
+    [SET_COPY] = {"copy", PARAMETER_JSON, OPTIONAL,
+                  "An object of fields, each with the path of its value in the inputs, \"plan.queries\" or "
+                  "\"outcomes[].note\", or with an object of paths. A value that is not there is not written."},
+    [SET_COUNT] = {"count", PARAMETER_JSON, OPTIONAL,
+                   "An object of fields, each with the path of a list: how many items it has."},
+    [SET_OVERWRITE] = {"overwrite", PARAMETER_BOOLEAN, OPTIONAL,
+                       "True: the values stand in place of what was there, past the reducers of the fields."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"done", NULL};

@@ -9,21 +9,12 @@
 enum { SHORTEN_OF, SHORTEN_BYTES, SHORTEN_INTO };
 
 static const struct node_parameter parameters[] = {
-    [SHORTEN_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The text, a string."},
-    [SHORTEN_BYTES] = {.name = "bytes",
-                       .type = PARAMETER_INTEGER,
-                       .required = true,
-                       .help = "The most bytes it may have."},
-    [SHORTEN_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "A string that gets it."},
+    [SHORTEN_OF] = {"of", READS_STRING, REQUIRED, "The text, a string."},
+    [SHORTEN_BYTES] = {"bytes", PARAMETER_INTEGER, REQUIRED, "The most bytes it may have."},
+    [SHORTEN_INTO] = {"into", WRITES_STRING, REQUIRED, "A string that gets it."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"shortened", NULL};
-
-static bool shorten_check(const struct node *node, struct status *st)
-{
-    return input_check(node, SHORTEN_OF, FIELD_STRING, false, st) &&
-           output_check(node, SHORTEN_INTO, FIELD_STRING, false, st);
-}
 
 static bool shorten_run(struct input_job *job, struct status *st)
 {
@@ -55,7 +46,6 @@ const struct node_kind shorten_kind = {
     .help = "Cuts a text behind its last whole sentence that fits.",
     .parameters = parameters,
     .outcomes = outcomes,
-    .check = shorten_check,
     .size = sizeof(struct input_job),
     .start = shorten_start,
     .cancel = input_job_cancel,

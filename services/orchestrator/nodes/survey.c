@@ -9,18 +9,14 @@
 enum { SURVEY_OF, SURVEY_FLAG, SURVEY_LACKING, SURVEY_NAME, SURVEY_QUESTION };
 
 static const struct node_parameter parameters[] = {
-    [SURVEY_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list of objects; an input."},
-    [SURVEY_FLAG] = {.name = "flag", .type = PARAMETER_TEXT, .required = true, .help = "The member that counts."},
-    [SURVEY_LACKING] = {.name = "lacking",
-                        .type = PARAMETER_FIELD,
-                        .help = "A string[] that gets the names of the items without the flag."},
-    [SURVEY_NAME] = {.name = "name",
-                     .type = PARAMETER_TEXT,
-                     .help = "With \"lacking\": the member that names an item."},
-    [SURVEY_QUESTION] = {.name = "question",
-                         .type = PARAMETER_FIELD,
-                         .help = "With \"name\": a string, an input. If it compares two things, and the names of the "
-                                 "two items ask the same of each, one item alone counts as none."},
+    [SURVEY_OF] = {"of", PARAMETER_FIELD, REQUIRED, "The list of objects; an input."},
+    [SURVEY_FLAG] = {"flag", PARAMETER_TEXT, REQUIRED, "The member that counts."},
+    [SURVEY_LACKING] = {"lacking", WRITES_STRINGS, OPTIONAL,
+                        "A string[] that gets the names of the items without the flag."},
+    [SURVEY_NAME] = {"name", PARAMETER_TEXT, OPTIONAL, "With \"lacking\": the member that names an item."},
+    [SURVEY_QUESTION] = {"question", READS_STRING, OPTIONAL,
+                         "With \"name\": a string, an input. If it compares two things, and the names of the two items "
+                         "ask the same of each, one item alone counts as none."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"all", "some", "none", NULL};
@@ -35,8 +31,7 @@ static bool survey_check(const struct node *node, struct status *st)
     if (!of->list)
         return fail_field(st, "of", "'%s' is %s; it must be a list of objects", of->name,
                           field_type_words(of->type, false));
-    return input_check(node, SURVEY_QUESTION, FIELD_STRING, false, st) &&
-           output_check(node, SURVEY_LACKING, FIELD_STRING, true, st);
+    return true;
 }
 
 static bool survey_has_flag(const struct node *node, const cJSON *item)

@@ -11,26 +11,21 @@
 enum { TAKE_OF, TAKE_AT, TAKE_INTO };
 
 static const struct node_parameter parameters[] = {
-    [TAKE_OF] = {.name = "of", .type = PARAMETER_FIELD, .required = true, .help = "The list, one of the inputs."},
-    [TAKE_AT] = {.name = "at",
-                 .type = PARAMETER_FIELD,
-                 .required = true,
-                 .help = "An integer, one of the inputs: how many items were taken, which is the place of the taken "
-                         "item, counted from 1. Behind the last item it becomes 0."},
-    [TAKE_INTO] = {.name = "into", .type = PARAMETER_FIELD, .required = true, .help = "The field that gets the item."},
+    [TAKE_OF] = {"of", READS_FIELD, REQUIRED, "The list, one of the inputs."},
+    [TAKE_AT] = {"at", READS_INTEGER, REQUIRED,
+                 "An integer, one of the inputs: how many items were taken, which is the place of the taken item, "
+                 "counted from 1. Behind the last item it becomes 0."},
+    [TAKE_INTO] = {"into", PARAMETER_FIELD, REQUIRED, "The field that gets the item."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"taken", "empty", NULL};
 
 static bool take_check(const struct node *node, struct status *st)
 {
-    const struct field *of = node_argument(node, TAKE_OF)->field, *at = node_argument(node, TAKE_AT)->field;
+    const struct field *of = node_argument(node, TAKE_OF)->field;
     if (!of->list)
         return fail_field(st, "of", "'%s' is %s; it must be a list", of->name, field_type_words(of->type, false));
-    if (at->list || at->type != FIELD_INTEGER)
-        return fail_field(st, "at", "'%s' is %s; it must be integer", at->name, field_type_words(at->type, at->list));
-    return input_check(node, TAKE_OF, of->type, true, st) && input_check(node, TAKE_AT, FIELD_INTEGER, false, st) &&
-           output_check(node, TAKE_INTO, of->type, false, st);
+    return field_type_check(node, TAKE_INTO, of->type, false, st);
 }
 
 struct taking {

@@ -16,14 +16,10 @@
 
 /* The rows that a kind has whose nodes run tools, from `row` on. */
 #define ROUND_ROWS(first)                                                                                              \
-    [(first)] = {.name = "tools", .type = PARAMETER_JSON, .help = "Names of the tools that may be run; all else."},    \
-    [(first) + 1] = {.name = "tool_timeout",                                                                           \
-                     .type = PARAMETER_DURATION,                                                                       \
-                     .help = "How long one tool may run; else its own limit."},                                        \
-    [(first) + 2] = {.name = "output_max",                                                                             \
-                     .type = PARAMETER_INTEGER,                                                                        \
-                     .help =                                                                                           \
-                         "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
+    [(first)] = {"tools", PARAMETER_JSON, OPTIONAL, "Names of the tools that may be run; all else."},                  \
+    [(first) + 1] = {"tool_timeout", PARAMETER_DURATION, OPTIONAL, "How long one tool may run; else its own limit."},  \
+    [(first) + 2] = {"output_max", PARAMETER_INTEGER, OPTIONAL,                                                        \
+                     "Most bytes of all results together, 32768 where it is not said: each gets an equal share."}
 /* `may_be_none`: an empty list of tools is allowed. */
 bool round_check(const struct node *node, size_t first, bool may_be_none, struct status *st);
 

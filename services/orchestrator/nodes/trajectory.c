@@ -27,27 +27,16 @@ enum {
 };
 
 static const struct node_parameter parameters[] = {
-    [TRAJECTORY_QUERY] = {.name = "query", .type = PARAMETER_FIELD, .required = true, .help = "The task, a string."},
-    [TRAJECTORY_DATASET] = {.name = "dataset",
-                            .type = PARAMETER_FIELD,
-                            .required = true,
-                            .help = "The name of the data set, a string."},
-    [TRAJECTORY_ANSWER] = {.name = "answer",
-                           .type = PARAMETER_FIELD,
-                           .help = "The answer, a string. Left out for a task that failed."},
-    [TRAJECTORY_STEPS] = {.name = "steps",
-                          .type = PARAMETER_JSON,
-                          .help =
-                              "What was done, a list of prompts: {\"prompt\": PROMPT, \"when\": CONDITION}; without "
-                              "\"when\" always."},
-    [TRAJECTORY_IDS] = {.name = "ids", .type = PARAMETER_FIELD, .help = "The bullets that were used, a string[]."},
-    [TRAJECTORY_FAILURE] = {.name = "failure",
-                            .type = PARAMETER_FIELD,
-                            .help = "An object with \"code\" and \"message\", as error_into gets it: the task failed."},
-    [TRAJECTORY_INTO] = {.name = "into",
-                         .type = PARAMETER_FIELD,
-                         .required = true,
-                         .help = "The trajectory, an object."},
+    [TRAJECTORY_QUERY] = {"query", READS_STRING, REQUIRED, "The task, a string."},
+    [TRAJECTORY_DATASET] = {"dataset", READS_STRING, REQUIRED, "The name of the data set, a string."},
+    [TRAJECTORY_ANSWER] = {"answer", READS_STRING, OPTIONAL, "The answer, a string. Left out for a task that failed."},
+    [TRAJECTORY_STEPS] =
+        {"steps", PARAMETER_JSON, OPTIONAL,
+         "What was done, a list of prompts: {\"prompt\": PROMPT, \"when\": CONDITION}; without \"when\" always."},
+    [TRAJECTORY_IDS] = {"ids", READS_STRINGS, OPTIONAL, "The bullets that were used, a string[]."},
+    [TRAJECTORY_FAILURE] = {"failure", READS_OBJECT, OPTIONAL,
+                            "An object with \"code\" and \"message\", as error_into gets it: the task failed."},
+    [TRAJECTORY_INTO] = {"into", WRITES_OBJECT, REQUIRED, "The trajectory, an object."},
     [TRAJECTORY_PICK] = PICK_ROW,
     {.name = NULL},
 };
@@ -69,12 +58,7 @@ static bool trajectory_check(const struct node *node, struct status *st)
 {
     if (!node_argument(node, TRAJECTORY_ANSWER)->field == !node_argument(node, TRAJECTORY_FAILURE)->field)
         return fail_field(st, "answer", "a trajectory has either an \"answer\" or a \"failure\"");
-    return input_check(node, TRAJECTORY_QUERY, FIELD_STRING, false, st) &&
-           input_check(node, TRAJECTORY_DATASET, FIELD_STRING, false, st) &&
-           input_check(node, TRAJECTORY_ANSWER, FIELD_STRING, false, st) &&
-           input_check(node, TRAJECTORY_IDS, FIELD_STRING, true, st) &&
-           input_check(node, TRAJECTORY_FAILURE, FIELD_OBJECT, false, st) &&
-           output_check(node, TRAJECTORY_INTO, FIELD_OBJECT, false, st) && pick_check(node, TRAJECTORY_PICK, st);
+    return pick_check(node, TRAJECTORY_PICK, st);
 }
 
 static bool prepare_step(const struct node *node, struct arena *arena, const cJSON *item, struct listed_steps *steps,

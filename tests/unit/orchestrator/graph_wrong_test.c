@@ -25,6 +25,8 @@
     "\"m\", \"nodes\": {\"m\": {\"kind\": \"noop\"}}"
 #define EACH(of, as, graph, into)                                                                                      \
     "\"kind\": \"each\", \"of\": \"" of "\", \"as\": \"" as "\", \"graph\": \"" graph "\", \"into\": \"" into "\""
+#define SHORTEN(of, into, more)                                                                                        \
+    NODE("\"kind\": \"shorten\", \"of\": \"" of "\", \"into\": \"" into "\", \"bytes\": 9" more)
 #define RUNS(graph) "\"kind\": \"graph\", \"graph\": \"" graph "\""
 
 struct wrong {
@@ -223,6 +225,9 @@ static const struct wrong kinds[] = {
     {ADDRESS("\"h:0\""), 4, 25, "must be \"host:port\""},
     {ADDRESS("\"h:1x\""), 4, 25, "must be \"host:port\""},
     {ADDRESS("\"a b:1\""), 4, 25, "must be \"host:port\""},
+    {SHORTEN("s", "s", ", \"inputs\": [\"i\"]"), 4, 26, "of: 's' is not among the node's \"inputs\"; add it there"},
+    {SHORTEN("l", "s", ""), 4, 26, "of: 'l' is a list of strings; it must be a string"},
+    {SHORTEN("s", "i", ""), 4, 37, "into: 'i' is a whole number; it must be a string"},
     {REMOTE("\"stream\": 1"), 4, 43, "stream is '…', must be true or false"},
     {REMOTE("\"function\": \"\""), 4, 43, "function: has 0 bytes; 1 to 64 are allowed"},
     {REMOTE("\"parameters\": []"), 4, 43, "parameters: must be an object"},
