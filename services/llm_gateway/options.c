@@ -7,31 +7,23 @@
 #define MIB     (1LL << 20)
 
 const struct option llm_gateway_options[] = {
-    {.name = "llm_gateway.routes",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help = "Deployments, models, prices and limits as a JSON document with comments "
-             "(services/llm_gateway/routing/README.md). SIGHUP reads it again; a wrong one is refused. Instead of the "
-             "options from llm_gateway.provider to "
-             "llm_gateway.context_tokens, which set up a single deployment."},
-    {.name = "llm_gateway.provider",
-     .type = OPTION_CHOICE,
-     .fallback = "openai",
-     .choices = DEPLOYMENT_PROVIDERS,
-     .help = "What the upstream speaks: OpenAI's Chat Completions (many others do too), Azure OpenAI, Anthropic's "
-             "Messages, or Ollama's own API. extractive is no model: it answers in this process with sentences of what "
-             "tools have found, and is what answers where neither key, upstream nor models are set."},
-    {.name = "llm_gateway.upstream",
-     .type = OPTION_STRING,
-     .unit = "URL",
-     .help = "Base URL of the API that models are asked through. Unset is https://api.openai.com/v1, "
-             "https://api.anthropic.com or http://127.0.0.1:11434, after the provider; Azure's endpoint must be "
-             "given. OPENAI_BASE_URL, ANTHROPIC_BASE_URL or AZURE_OPENAI_ENDPOINT is read where this is not set."},
-    {.name = "llm_gateway.api_version",
-     .type = OPTION_STRING,
-     .unit = "DATE",
-     .help = "Azure: unset for the v1 API, a date such as 2024-10-21 for the classic one, where the one model names "
-             "the deployment. Anthropic: unset is 2023-06-01; from 2026-10-21 on the key goes as a Bearer token."},
+    STRING_OPTION(
+        "llm_gateway.routes", NULL, "FILE",
+        "Deployments, models, prices and limits as a JSON document with comments "
+        "(services/llm_gateway/routing/README.md). SIGHUP reads it again; a wrong one is refused. Instead of the "
+        "options from llm_gateway.provider to llm_gateway.context_tokens, which set up a single deployment."),
+    CHOICE_OPTION("llm_gateway.provider", "openai", DEPLOYMENT_PROVIDERS,
+                  "What the upstream speaks: OpenAI's Chat Completions (many others do too), Azure OpenAI, Anthropic's "
+                  "Messages, or Ollama's own API. extractive is no model: it answers in this process with sentences of "
+                  "what tools have found, and is what answers where neither key, upstream nor models are set."),
+    STRING_OPTION("llm_gateway.upstream", NULL, "URL",
+                  "Base URL of the API that models are asked through. Unset is https://api.openai.com/v1, "
+                  "https://api.anthropic.com or http://127.0.0.1:11434, after the provider; Azure's endpoint must be "
+                  "given. OPENAI_BASE_URL, ANTHROPIC_BASE_URL or AZURE_OPENAI_ENDPOINT is read where this is not set."),
+    STRING_OPTION(
+        "llm_gateway.api_version", NULL, "DATE",
+        "Azure: unset for the v1 API, a date such as 2024-10-21 for the classic one, where the one model names the "
+        "deployment. Anthropic: unset is 2023-06-01; from 2026-10-21 on the key goes as a Bearer token."),
     {.name = "llm_gateway.key",
      .type = OPTION_STRING,
      .secret = true,
@@ -39,122 +31,49 @@ const struct option llm_gateway_options[] = {
      .help = "Key for the upstream, or where it stands: file:PATH or env:NAME. OPENAI_API_KEY, ANTHROPIC_API_KEY or "
              "AZURE_OPENAI_API_KEY is read where this is not set. Without a key OpenAI and Anthropic are not asked at "
              "all."},
-    {.name = "llm_gateway.models",
-     .type = OPTION_LIST,
-     .fallback = "gpt-4.1-mini",
-     .unit = "NAMES",
-     .help = "Models that callers may ask for, by the upstream's names. The first one also answers to \"default\"."},
-    {.name = "llm_gateway.token_limit",
-     .type = OPTION_CHOICE,
-     .fallback = "auto",
-     .choices = DEPLOYMENT_TOKEN_LIMITS,
-     .help =
-         "What the upstream calls the longest answer. auto: max_completion_tokens for OpenAI itself, max_tokens for "
-         "all others."},
-    {.name = "llm_gateway.output_tokens",
-     .type = OPTION_INTEGER,
-     .fallback = "4096",
-     .min = 1,
-     .max = DEPLOYMENT_OUTPUT_TOKENS_MAX,
-     .unit = "TOKENS",
-     .help = "Longest answer where the caller sets no limit and the API must have one (Anthropic)."},
-    {.name = "llm_gateway.context_tokens",
-     .type = OPTION_INTEGER,
-     .fallback = "16384",
-     .min = 0,
-     .max = DEPLOYMENT_CONTEXT_TOKENS_MAX,
-     .unit = "TOKENS",
-     .help = "Context that Ollama is told to keep (num_ctx): what is longer it cuts silently. 0 leaves it to Ollama."},
-    {.name = "llm_gateway.attempts",
-     .type = OPTION_INTEGER,
-     .fallback = "3",
-     .min = 1,
-     .max = RETRY_ATTEMPTS_MAX,
-     .unit = "COUNT",
-     .help = "Requests that a call may take, the first included, where a deployment fails in a way that may pass. A "
-             "document of routes says it for each model."},
-    {.name = "llm_gateway.retry_share",
-     .type = OPTION_INTEGER,
-     .fallback = "20",
-     .min = 0,
-     .max = 100,
-     .unit = "PERCENT",
-     .help = "Retries and fallbacks that all calls together may take, for 100 calls: a sick provider is not hammered. "
-             "A hundred may be saved up."},
-    {.name = "llm_gateway.breaker",
-     .type = OPTION_CHOICE,
-     .fallback = "on",
-     .choices = "on|off",
-     .help = "Whether a deployment that keeps failing, or has asked to be left alone, is left alone for a while."},
-    {.name = "llm_gateway.in_flight",
-     .type = OPTION_INTEGER,
-     .fallback = "4096",
-     .min = 1,
-     .max = 100000,
-     .unit = "CALLS",
-     .help = "Calls under way at the same time in this process; more wait in the queue."},
-    {.name = "llm_gateway.queue",
-     .type = OPTION_INTEGER,
-     .fallback = "1024",
-     .min = 0,
-     .max = 100000,
-     .unit = "CALLS",
-     .help = "Calls that may wait for a place; past it they are refused at once with RESOURCE_EXHAUSTED and a hint."},
-    {.name = "llm_gateway.queue_wait",
-     .type = OPTION_DURATION,
-     .fallback = "10s",
-     .min = 0,
-     .max = HOUR_MS,
-     .unit = "DURATION",
-     .help = "Longest wait for a place, and for a deployment that rests or is at its limits."},
-    {.name = "llm_gateway.timeout",
-     .type = OPTION_DURATION,
-     .fallback = "10m",
-     .min = 1,
-     .max = 24 * HOUR_MS,
-     .unit = "DURATION",
-     .help =
-         "Longest time of a call, with its waits, retries, fallbacks and repair, where the caller's own deadline is "
-         "not sooner; then it is DEADLINE_EXCEEDED, or answered by a provider in this process that stands in."},
-    {.name = "llm_gateway.idle_timeout",
-     .type = OPTION_DURATION,
-     .fallback = "60s",
-     .min = 1,
-     .max = HOUR_MS,
-     .unit = "DURATION",
-     .help =
-         "Longest silence of the upstream in a stream, before its first byte too. A model that answers in one piece "
-         "is silent while it thinks: there llm_gateway.timeout counts alone."},
-    {.name = "llm_gateway.reader_timeout",
-     .type = OPTION_DURATION,
-     .fallback = "60s",
-     .min = 1,
-     .max = HOUR_MS,
-     .unit = "DURATION",
-     .help = "How long the client of a stream may take nothing before it is given up."},
+    LIST_OPTION("llm_gateway.models", "gpt-4.1-mini", "NAMES",
+                "Models that callers may ask for, by the upstream's names. The first one also answers to \"default\"."),
+    CHOICE_OPTION("llm_gateway.token_limit", "auto", DEPLOYMENT_TOKEN_LIMITS,
+                  "What the upstream calls the longest answer. auto: max_completion_tokens for OpenAI itself, "
+                  "max_tokens for all others."),
+    INTEGER_OPTION("llm_gateway.output_tokens", "4096", 1, DEPLOYMENT_OUTPUT_TOKENS_MAX, "TOKENS",
+                   "Longest answer where the caller sets no limit and the API must have one (Anthropic)."),
+    INTEGER_OPTION(
+        "llm_gateway.context_tokens", "16384", 0, DEPLOYMENT_CONTEXT_TOKENS_MAX, "TOKENS",
+        "Context that Ollama is told to keep (num_ctx): what is longer it cuts silently. 0 leaves it to Ollama."),
+    INTEGER_OPTION("llm_gateway.attempts", "3", 1, RETRY_ATTEMPTS_MAX, "COUNT",
+                   "Requests that a call may take, the first included, where a deployment fails in a way that may "
+                   "pass. A document of routes says it for each model."),
+    INTEGER_OPTION("llm_gateway.retry_share", "20", 0, 100, "PERCENT",
+                   "Retries and fallbacks that all calls together may take, for 100 calls: a sick provider is not "
+                   "hammered. A hundred may be saved up."),
+    CHOICE_OPTION("llm_gateway.breaker", "on", "on|off",
+                  "Whether a deployment that keeps failing, or has asked to be left alone, is left alone for a while."),
+    INTEGER_OPTION("llm_gateway.in_flight", "4096", 1, 100000, "CALLS",
+                   "Calls under way at the same time in this process; more wait in the queue."),
+    INTEGER_OPTION(
+        "llm_gateway.queue", "1024", 0, 100000, "CALLS",
+        "Calls that may wait for a place; past it they are refused at once with RESOURCE_EXHAUSTED and a hint."),
+    DURATION_OPTION("llm_gateway.queue_wait", "10s", 0, HOUR_MS,
+                    "Longest wait for a place, and for a deployment that rests or is at its limits."),
+    DURATION_OPTION(
+        "llm_gateway.timeout", "10m", 1, 24 * HOUR_MS,
+        "Longest time of a call, with its waits, retries, fallbacks and repair, where the caller's own deadline is not "
+        "sooner; then it is DEADLINE_EXCEEDED, or answered by a provider in this process that stands in."),
+    DURATION_OPTION("llm_gateway.idle_timeout", "60s", 1, HOUR_MS,
+                    "Longest silence of the upstream in a stream, before its first byte too. A model that answers in "
+                    "one piece is silent while it thinks: there llm_gateway.timeout counts alone."),
+    DURATION_OPTION("llm_gateway.reader_timeout", "60s", 1, HOUR_MS,
+                    "How long the client of a stream may take nothing before it is given up."),
     /* At most 12 MiB: a stream may have to send a whole answer at once, within the bytes that a call may queue. */
-    {.name = "llm_gateway.response_max",
-     .type = OPTION_SIZE,
-     .fallback = "8MiB",
-     .min = 64 << 10,
-     .max = 12 * MIB,
-     .unit = "SIZE",
-     .help = "Largest answer of the upstream in one piece, decompressed."},
-    {.name = "llm_gateway.stream_max",
-     .type = OPTION_SIZE,
-     .fallback = "256MiB",
-     .min = 64 << 10,
-     .max = 4096 * MIB,
-     .unit = "SIZE",
-     .help = "Largest stream of the upstream over its whole length; a token takes some 300 bytes of it."},
-    {.name = "llm_gateway.cache_size",
-     .type = OPTION_SIZE,
-     .fallback = "64MiB",
-     .min = 0,
-     .max = 65536 * MIB,
-     .unit = "SIZE",
-     .help = "Memory for kept answers: those of callers that ask for it, and those under idempotency keys. What was "
-             "used least recently goes first. 0 keeps nothing in memory; requests under way are shared all the same."},
+    SIZE_OPTION("llm_gateway.response_max", "8MiB", 64 << 10, 12 * MIB,
+                "Largest answer of the upstream in one piece, decompressed."),
+    SIZE_OPTION("llm_gateway.stream_max", "256MiB", 64 << 10, 4096 * MIB,
+                "Largest stream of the upstream over its whole length; a token takes some 300 bytes of it."),
+    SIZE_OPTION(
+        "llm_gateway.cache_size", "64MiB", 0, 65536 * MIB,
+        "Memory for kept answers: those of callers that ask for it, and those under idempotency keys. What was used "
+        "least recently goes first. 0 keeps nothing in memory; requests under way are shared all the same."),
     {.name = "llm_gateway.cache_redis",
      .type = OPTION_STRING,
      .secret = true,
@@ -162,66 +81,32 @@ const struct option llm_gateway_options[] = {
      .help = "Redis that gateways share their kept answers through, behind the memory of each: "
              "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], or where that stands: file:PATH or env:NAME. One that does "
              "not work is done without. Whoever may write there decides what callers get. Unset is none."},
-    {.name = "llm_gateway.cache_redis_timeout",
-     .type = OPTION_DURATION,
-     .fallback = "50ms",
-     .min = 1,
-     .max = 10000,
-     .unit = "DURATION",
-     .help = "How long a call waits for Redis; then it goes on as if nothing was kept."},
-    {.name = "llm_gateway.ledger",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help =
-         "Where it is kept what calls have used and cost (SQLite; made where there is none). A file of this process "
-         "alone, on a disk of its own machine. Unset: in memory, gone with the process."},
-    {.name = "llm_gateway.ledger_keep_runs",
-     .type = OPTION_INTEGER,
-     .fallback = "90",
-     .min = 0,
-     .max = 36500,
-     .unit = "DAYS",
-     .help = "How long the accounts tell runs and threads apart; older days are kept by client, tenant, model and "
-             "deployment. 0: for good. Accounts in memory tell them apart for a day."},
-    {.name = "llm_gateway.log_content",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Show what is asked and answered in chats, cut short: as lines of the log at level debug, and as "
-             "gen_ai.input.messages and gen_ai.output.messages in traces. For debugging alone: it is what people "
-             "write. A stream is then kept in memory until its end."},
-    {.name = "llm_gateway.http.listen",
-     .type = OPTION_STRING,
-     .unit = "ADDRESS",
-     .help = "Where OpenAI's HTTP interface is served besides gRPC, with the same keys and limits: 0.0.0.0:PORT or "
-             "[::]:PORT. Clients take http://HOST:PORT/v1 as their base URL. Unset is nowhere."},
-    {.name = "llm_gateway.http.hosts",
-     .type = OPTION_STRING,
-     .unit = "NAMES",
-     .help = "Names that this interface may be asked by (the Host of a request), apart by commas; 403 for others. "
-             "Unset: any; but without rpc.keys on a loopback address only localhost, 127.0.0.1, [::1] and the address "
-             "itself, so that no web page can ask it by a name of its own."},
-    {.name = "llm_gateway.http.connections",
-     .type = OPTION_INTEGER,
-     .fallback = "4096",
-     .min = 1,
-     .max = 1000000,
-     .unit = "CONNECTIONS",
-     .help = "Open connections to this interface; the next ones wait until one is closed."},
-    {.name = "llm_gateway.http.connections_per_address",
-     .type = OPTION_INTEGER,
-     .fallback = "1024",
-     .min = 0,
-     .max = 1000000,
-     .unit = "CONNECTIONS",
-     .help = "Those of one source address (of IPv6, one network of 64 bits); the next ones are closed at once. 0 is no "
-             "bound, for a proxy in front that bounds its own clients."},
-    {.name = "llm_gateway.http.read_timeout",
-     .type = OPTION_DURATION,
-     .fallback = "10s",
-     .min = 100,
-     .max = HOUR_MS,
-     .unit = "DURATION",
-     .help = "The longest for a request's headers, and for a silence within its body; the whole body may take a second "
-             "more for each 16 KiB. 408 beyond."},
+    DURATION_OPTION("llm_gateway.cache_redis_timeout", "50ms", 1, 10000,
+                    "How long a call waits for Redis; then it goes on as if nothing was kept."),
+    STRING_OPTION("llm_gateway.ledger", NULL, "FILE",
+                  "Where it is kept what calls have used and cost (SQLite; made where there is none). A file of this "
+                  "process alone, on a disk of its own machine. Unset: in memory, gone with the process."),
+    INTEGER_OPTION("llm_gateway.ledger_keep_runs", "90", 0, 36500, "DAYS",
+                   "How long the accounts tell runs and threads apart; older days are kept by client, tenant, model "
+                   "and deployment. 0: for good. Accounts in memory tell them apart for a day."),
+    BOOLEAN_OPTION("llm_gateway.log_content", "false",
+                   "Show what is asked and answered in chats, cut short: as lines of the log at level debug, and as "
+                   "gen_ai.input.messages and gen_ai.output.messages in traces. For debugging alone: it is what people "
+                   "write. A stream is then kept in memory until its end."),
+    STRING_OPTION("llm_gateway.http.listen", NULL, "ADDRESS",
+                  "Where OpenAI's HTTP interface is served besides gRPC, with the same keys and limits: 0.0.0.0:PORT "
+                  "or [::]:PORT. Clients take http://HOST:PORT/v1 as their base URL. Unset is nowhere."),
+    STRING_OPTION("llm_gateway.http.hosts", NULL, "NAMES",
+                  "Names that this interface may be asked by (the Host of a request), apart by commas; 403 for others. "
+                  "Unset: any; but without rpc.keys on a loopback address only localhost, 127.0.0.1, [::1] and the "
+                  "address itself, so that no web page can ask it by a name of its own."),
+    INTEGER_OPTION("llm_gateway.http.connections", "4096", 1, 1000000, "CONNECTIONS",
+                   "Open connections to this interface; the next ones wait until one is closed."),
+    INTEGER_OPTION("llm_gateway.http.connections_per_address", "1024", 0, 1000000, "CONNECTIONS",
+                   "Those of one source address (of IPv6, one network of 64 bits); the next ones are closed at once. 0 "
+                   "is no bound, for a proxy in front that bounds its own clients."),
+    DURATION_OPTION("llm_gateway.http.read_timeout", "10s", 100, HOUR_MS,
+                    "The longest for a request's headers, and for a silence within its body; the whole body may take a "
+                    "second more for each 16 KiB. 408 beyond."),
     {.name = NULL},
 };

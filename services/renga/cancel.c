@@ -6,7 +6,7 @@
 #define NAME "renga cancel"
 
 static const struct option options[] = {
-    {.name = "reason", .type = OPTION_STRING, .unit = "TEXT", .help = "Why, for those who look at the run later."},
+    STRING_OPTION("reason", NULL, "TEXT", "Why, for those who look at the run later."),
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };

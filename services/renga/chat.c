@@ -12,20 +12,10 @@
 #define ANSWER_MAX (8u << 20) /* bytes kept for --json */
 
 static const struct option options[] = {
-    {.name = "model",
-     .type = OPTION_STRING,
-     .fallback = "default",
-     .unit = "MODEL",
-     .help = "Which model to ask, by its name in the gateway."},
-    {.name = "system", .type = OPTION_STRING, .unit = "TEXT", .help = "What the model is told before the question."},
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print one JSON object at the end instead."},
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "2m",
-     .min = 1,
-     .max = 3600LL * 1000,
-     .unit = "DURATION",
-     .help = "How long to wait for the whole answer."},
+    STRING_OPTION("model", "default", "MODEL", "Which model to ask, by its name in the gateway."),
+    STRING_OPTION("system", NULL, "TEXT", "What the model is told before the question."),
+    BOOLEAN_OPTION("json", "false", "Print one JSON object at the end instead."),
+    DURATION_OPTION("timeout", "2m", 1, 3600LL * 1000, "How long to wait for the whole answer."),
     CONNECT_OPTION("Ask a gateway that runs, HOST:PORT of it or of 'renga serve', instead of one in this process."),
     {0},
 };

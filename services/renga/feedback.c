@@ -15,18 +15,10 @@
 #define KEPT_MEMORY ((size_t)16 << 20)
 
 static const struct option options[] = {
-    {.name = "model",
-     .type = OPTION_STRING,
-     .unit = "MODEL",
-     .help = "Which model reflects, by its name in the gateway."},
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."},
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "15m",
-     .min = 1,
-     .max = 24LL * 3600 * 1000,
-     .unit = "DURATION",
-     .help = "How long to wait for the model to reflect; then nothing is learnt."},
+    STRING_OPTION("model", NULL, "MODEL", "Which model reflects, by its name in the gateway."),
+    BOOLEAN_OPTION("json", "false", "Print JSON objects, one a line."),
+    DURATION_OPTION("timeout", "15m", 1, 24LL * 3600 * 1000,
+                    "How long to wait for the model to reflect; then nothing is learnt."),
     CONNECT_OPTION(
         "The orchestrator that has the run, HOST:PORT. Unset: this process for a run that it keeps, else what "
         "peers.orchestrator says, else 127.0.0.1:15000, where 'renga serve' is."),

@@ -10,14 +10,8 @@
 #define SCHEMA_MAX    ((size_t)1 << 20)
 
 static const struct option options[] = {
-    {.name = "graph_version",
-     .type = OPTION_STRING,
-     .unit = "HASH",
-     .help = "The version of the agent; unset is the current."},
-    {.name = "schema",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Print the JSON Schema of graph.json, for editors, and ask nobody."},
+    STRING_OPTION("graph_version", NULL, "HASH", "The version of the agent; unset is the current."),
+    BOOLEAN_OPTION("schema", "false", "Print the JSON Schema of graph.json, for editors, and ask nobody."),
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };

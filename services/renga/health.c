@@ -8,19 +8,9 @@
 #define TARGET "peers.server"
 
 static const struct option options[] = {
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "3s",
-     .min = 1,
-     .max = 60000,
-     .unit = "DURATION",
-     .help = "How long to wait for its answer."},
+    DURATION_OPTION("timeout", "3s", 1, 60000, "How long to wait for its answer."),
     CONNECT_OPTION("The server that is asked, HOST:PORT. Unset: what peers.server says."),
-    {.name = TARGET,
-     .type = OPTION_STRING,
-     .fallback = "127.0.0.1:15000",
-     .unit = "TARGET",
-     .help = "The server that is asked, \"HOST:PORT\"."},
+    STRING_OPTION(TARGET, "127.0.0.1:15000", "TARGET", "The server that is asked, \"HOST:PORT\"."),
     {0},
 };
 

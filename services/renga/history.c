@@ -7,13 +7,7 @@
 #define NAMES_SHOWN 256 /* bytes */
 
 static const struct option options[] = {
-    {.name = "limit",
-     .type = OPTION_INTEGER,
-     .fallback = "50",
-     .min = 1,
-     .max = 500,
-     .unit = "CHECKPOINTS",
-     .help = "How many at most, the newest."},
+    INTEGER_OPTION("limit", "50", 1, 500, "CHECKPOINTS", "How many at most, the newest."),
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };

@@ -21,25 +21,13 @@
 #define BUSY_PAUSE_MS 250 /* before a collection that another process writes is tried again */
 
 static const struct option options[] = {
-    {.name = "collection",
-     .type = OPTION_STRING,
-     .unit = "NAME",
-     .help = "The collection that becomes the folder's mirror: a-z, 0-9, \"_\" and \"-\". Unset: the folder's name."},
-    {.name = "rebuild",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Read every file anew, also those that have not changed."},
-    {.name = "json",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Print the progress as JSON, an object a line."},
-    {.name = "timeout",
-     .type = OPTION_DURATION,
-     .fallback = "1h",
-     .min = 1,
-     .max = DAY_MS,
-     .unit = "DURATION",
-     .help = "How long it may take. What is done by then stays, and the same command does the rest."},
+    STRING_OPTION(
+        "collection", NULL, "NAME",
+        "The collection that becomes the folder's mirror: a-z, 0-9, \"_\" and \"-\". Unset: the folder's name."),
+    BOOLEAN_OPTION("rebuild", "false", "Read every file anew, also those that have not changed."),
+    BOOLEAN_OPTION("json", "false", "Print the progress as JSON, an object a line."),
+    DURATION_OPTION("timeout", "1h", 1, DAY_MS,
+                    "How long it may take. What is done by then stays, and the same command does the rest."),
     CONNECT_OPTION(
         "Bring it to a tool-runner that runs, HOST:PORT of it or of 'renga serve': the folder is one that it "
         "can read, by its whole path."),

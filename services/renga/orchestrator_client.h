@@ -14,7 +14,7 @@
 
 /* Rows that come last in a command's own options. */
 #define ORCHESTRATOR_CLIENT_OPTIONS                                                                                    \
-    {.name = "json", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Print JSON objects, one a line."},          \
+    BOOLEAN_OPTION("json", "false", "Print JSON objects, one a line."),                                                \
         {.name = "timeout",                                                                                            \
          .type = OPTION_DURATION,                                                                                      \
          .fallback = "30s",                                                                                            \

@@ -11,15 +11,10 @@
 #define ANSWERS_MAX 1000
 
 static const struct option options[] = {
-    {.name = "answer",
-     .type = OPTION_STRING,
-     .unit = "JSON",
-     .help = "The answer to the one open question: any JSON value, so that text stands in quotes."},
-    {.name = "answers",
-     .type = OPTION_STRING,
-     .unit = "JSON",
-     .help = "Answers by interrupt: {\"ID\": ANSWER, …}. Questions left out stay open."},
-    {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    STRING_OPTION("answer", NULL, "JSON",
+                  "The answer to the one open question: any JSON value, so that text stands in quotes."),
+    STRING_OPTION("answers", NULL, "JSON", "Answers by interrupt: {\"ID\": ANSWER, …}. Questions left out stay open."),
+    BOOLEAN_OPTION("quiet", "false", "Show only what comes of it."),
     ORCHESTRATOR_RECONNECT_OPTION,
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},

@@ -7,17 +7,10 @@
 #define NAME "renga run"
 
 static const struct option options[] = {
-    {.name = "input",
-     .type = OPTION_STRING,
-     .fallback = "{}",
-     .unit = "JSON",
-     .help = "Fields of the state to begin with: a JSON object."},
-    {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "The thread to run on; unset makes a new one."},
-    {.name = "background",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Print the run's id and let it go on by itself."},
-    {.name = "quiet", .type = OPTION_BOOLEAN, .fallback = "false", .help = "Show only what comes of it."},
+    STRING_OPTION("input", "{}", "JSON", "Fields of the state to begin with: a JSON object."),
+    STRING_OPTION("thread", NULL, "THREAD", "The thread to run on; unset makes a new one."),
+    BOOLEAN_OPTION("background", "false", "Print the run's id and let it go on by itself."),
+    BOOLEAN_OPTION("quiet", "false", "Show only what comes of it."),
     ORCHESTRATOR_RECONNECT_OPTION,
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},

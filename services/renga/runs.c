@@ -7,20 +7,10 @@
 #define NAME "renga runs"
 
 static const struct option options[] = {
-    {.name = "agent", .type = OPTION_STRING, .unit = "AGENT", .help = "Only runs of this agent."},
-    {.name = "thread", .type = OPTION_STRING, .unit = "THREAD", .help = "Only runs on this thread."},
-    {.name = "state",
-     .type = OPTION_CHOICE,
-     .fallback = "any",
-     .choices = "any|queued|running|waiting|succeeded|failed|cancelled",
-     .help = "Only runs in this state."},
-    {.name = "limit",
-     .type = OPTION_INTEGER,
-     .fallback = "20",
-     .min = 1,
-     .max = 500,
-     .unit = "RUNS",
-     .help = "How many at most, the newest."},
+    STRING_OPTION("agent", NULL, "AGENT", "Only runs of this agent."),
+    STRING_OPTION("thread", NULL, "THREAD", "Only runs on this thread."),
+    CHOICE_OPTION("state", "any", "any|queued|running|waiting|succeeded|failed|cancelled", "Only runs in this state."),
+    INTEGER_OPTION("limit", "20", 1, 500, "RUNS", "How many at most, the newest."),
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };

@@ -6,15 +6,10 @@
 #define NAME "renga state"
 
 static const struct option options[] = {
-    {.name = "checkpoint",
-     .type = OPTION_STRING,
-     .unit = "CHECKPOINT",
-     .help = "The state at this checkpoint ('renga history' lists them); unset is the newest."},
-    {.name = "path",
-     .type = OPTION_STRING,
-     .unit = "PATH",
-     .help = "The state of a sub-graph; unset is the agent's own."},
-    {.name = "fields", .type = OPTION_LIST, .unit = "FIELDS", .help = "Only these fields."},
+    STRING_OPTION("checkpoint", NULL, "CHECKPOINT",
+                  "The state at this checkpoint ('renga history' lists them); unset is the newest."),
+    STRING_OPTION("path", NULL, "PATH", "The state of a sub-graph; unset is the agent's own."),
+    LIST_OPTION("fields", NULL, "FIELDS", "Only these fields."),
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},
 };

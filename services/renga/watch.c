@@ -4,17 +4,9 @@
 #define NAME "renga watch"
 
 static const struct option options[] = {
-    {.name = "after",
-     .type = OPTION_INTEGER,
-     .fallback = "0",
-     .min = -1,
-     .max = INT64_MAX,
-     .unit = "EVENT",
-     .help = "Id of the last event that was seen; 0 is from the beginning, -1 only what is yet to come."},
-    {.name = "follow",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Stay while the run waits for a person, until it has ended."},
+    INTEGER_OPTION("after", "0", -1, INT64_MAX, "EVENT",
+                   "Id of the last event that was seen; 0 is from the beginning, -1 only what is yet to come."),
+    BOOLEAN_OPTION("follow", "false", "Stay while the run waits for a person, until it has ended."),
     ORCHESTRATOR_RECONNECT_OPTION,
     ORCHESTRATOR_CLIENT_OPTIONS,
     {0},

@@ -38,6 +38,22 @@ struct option {
     bool (*check)(const cJSON *value, struct status *st);
 };
 
+/* Rows of a table. Without a fallback or a unit: NULL; without a range: 0, 0. A row with a secret or a check is written
+ * in full. */
+#define OPTION_ROW(NAME, TYPE, FALLBACK, HELP, ...)                                                                    \
+    {                                                                                                                  \
+        .name = (NAME), .type = OPTION_##TYPE, .fallback = (FALLBACK), .help = (HELP), __VA_ARGS__                     \
+    }
+#define STRING_OPTION(NAME, FALLBACK, UNIT, HELP)    OPTION_ROW(NAME, STRING, FALLBACK, HELP, .unit = (UNIT))
+#define LIST_OPTION(NAME, FALLBACK, UNIT, HELP)      OPTION_ROW(NAME, LIST, FALLBACK, HELP, .unit = (UNIT))
+#define BOOLEAN_OPTION(NAME, FALLBACK, HELP)         OPTION_ROW(NAME, BOOLEAN, FALLBACK, HELP, .unit = NULL)
+#define CHOICE_OPTION(NAME, FALLBACK, CHOICES, HELP) OPTION_ROW(NAME, CHOICE, FALLBACK, HELP, .choices = (CHOICES))
+#define DURATION_OPTION(NAME, FALLBACK, MIN, MAX, HELP)                                                                \
+    OPTION_ROW(NAME, DURATION, FALLBACK, HELP, .min = (MIN), .max = (MAX))
+#define SIZE_OPTION(NAME, FALLBACK, MIN, MAX, HELP) OPTION_ROW(NAME, SIZE, FALLBACK, HELP, .min = (MIN), .max = (MAX))
+#define INTEGER_OPTION(NAME, FALLBACK, MIN, MAX, UNIT, HELP)                                                           \
+    OPTION_ROW(NAME, INTEGER, FALLBACK, HELP, .min = (MIN), .max = (MAX), .unit = (UNIT))
+
 /* The effect of an option in this process. */
 enum option_use {
     OPTION_SHOWN,   /* --help explains it: all are so at first */

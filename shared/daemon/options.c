@@ -10,23 +10,15 @@
 
 /* Options of servers. */
 static struct option serving[] = {
-    {.name = "rpc.listen",
-     .type = OPTION_STRING,
-     .unit = "ADDRESS",
-     .help = "Where gRPC is served: 0.0.0.0:PORT, [::]:PORT or unix:PATH."},
-    {.name = "rpc.tls.certificate",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help = "Our certificate chain as PEM, leaf first; with it gRPC is served over TLS. Read again when it changes."},
-    {.name = "rpc.tls.key", .type = OPTION_STRING, .unit = "FILE", .help = "The certificate's private key as PEM."},
-    {.name = "rpc.tls.authorities",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help = "Whose client certificates are trusted, as PEM; for rpc.tls.client_certificate."},
-    {.name = "rpc.tls.client_certificate",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help = "Refuse clients without a certificate of the authorities (mutual TLS)."},
+    STRING_OPTION("rpc.listen", NULL, "ADDRESS", "Where gRPC is served: 0.0.0.0:PORT, [::]:PORT or unix:PATH."),
+    STRING_OPTION(
+        "rpc.tls.certificate", NULL, "FILE",
+        "Our certificate chain as PEM, leaf first; with it gRPC is served over TLS. Read again when it changes."),
+    STRING_OPTION("rpc.tls.key", NULL, "FILE", "The certificate's private key as PEM."),
+    STRING_OPTION("rpc.tls.authorities", NULL, "FILE",
+                  "Whose client certificates are trusted, as PEM; for rpc.tls.client_certificate."),
+    BOOLEAN_OPTION("rpc.tls.client_certificate", "false",
+                   "Refuse clients without a certificate of the authorities (mutual TLS)."),
     {.name = "rpc.keys",
      .type = OPTION_JSON,
      .unit = "JSON",
@@ -48,46 +40,21 @@ static struct option serving[] = {
      .help = "What requests may take of memory, over gRPC and HTTP together: bodies until they are answered, at most "
              "three quarters of it, and what gRPC buffers. Beyond it they are refused with RESOURCE_EXHAUSTED or 503, "
              "and a hint when to try again."},
-    {.name = "rpc.streams_max",
-     .type = OPTION_INTEGER,
-     .fallback = "1000",
-     .min = 1,
-     .max = 1000000,
-     .unit = "CALLS",
-     .help = "Concurrent calls on one connection."},
-    {.name = "rpc.call_max",
-     .type = OPTION_DURATION,
-     .fallback = "15m",
-     .min = 0,
-     .max = 24LL * 3600 * 1000,
-     .unit = "DURATION",
-     .help = "The longest a unary call may take, whatever deadline its client sets; 0 is no limit."},
-    {.name = "rpc.connection_age",
-     .type = OPTION_DURATION,
-     .fallback = "10s",
-     .min = 0,
-     .max = 24LL * 3600 * 1000,
-     .unit = "DURATION",
-     .help = "How long a connection is kept before its client is asked, without harm to its calls, to open another. "
-             "A drain waits about this long; 0 is for ever, for clients that look at health, as the ingress does."},
-    {.name = "drain.limit",
-     .type = OPTION_DURATION,
-     .fallback = "25s",
-     .min = 0,
-     .max = 3600LL * 1000,
-     .unit = "DURATION",
-     .help = "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and "
-             "1 s, "
-             "calls that clients send in its second half, on connections whose age is not up, may be refused."},
-    {.name = "http.listen",
-     .type = OPTION_STRING,
-     .unit = "ADDRESS",
-     .help = "Where /metrics, /healthz and /readyz are served; empty is nowhere."},
-    {.name = "http.hosts",
-     .type = OPTION_STRING,
-     .unit = "NAMES",
-     .help = "Names that those pages may be asked by (the Host of a request), apart by commas. Unset: any, but on a "
-             "loopback address only localhost, 127.0.0.1, [::1] and http.listen's own."},
+    INTEGER_OPTION("rpc.streams_max", "1000", 1, 1000000, "CALLS", "Concurrent calls on one connection."),
+    DURATION_OPTION("rpc.call_max", "15m", 0, 24LL * 3600 * 1000,
+                    "The longest a unary call may take, whatever deadline its client sets; 0 is no limit."),
+    DURATION_OPTION(
+        "rpc.connection_age", "10s", 0, 24LL * 3600 * 1000,
+        "How long a connection is kept before its client is asked, without harm to its calls, to open another. A drain "
+        "waits about this long; 0 is for ever, for clients that look at health, as the ingress does."),
+    DURATION_OPTION(
+        "drain.limit", "25s", 0, 3600LL * 1000,
+        "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and 1 s, "
+        "calls that clients send in its second half, on connections whose age is not up, may be refused."),
+    STRING_OPTION("http.listen", NULL, "ADDRESS", "Where /metrics, /healthz and /readyz are served; empty is nowhere."),
+    STRING_OPTION("http.hosts", NULL, "NAMES",
+                  "Names that those pages may be asked by (the Host of a request), apart by commas. Unset: any, but on "
+                  "a loopback address only localhost, 127.0.0.1, [::1] and http.listen's own."),
     {0},
 };
 
@@ -99,19 +66,13 @@ static const struct option calling[] = {
      .secret = true,
      .help = "The bearer key we show to other services. Where calls to us need keys, theirs have to let it call on "
              "behalf of our clients: SERVICE/forward."},
-    {.name = "peers.tls.authorities",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help = "Whose certificates we trust in other services, as PEM; with it they are called over TLS."},
-    {.name = "peers.tls.certificate",
-     .type = OPTION_STRING,
-     .unit = "FILE",
-     .help = "Our own certificate chain for other services (mutual TLS), as PEM."},
-    {.name = "peers.tls.key", .type = OPTION_STRING, .unit = "FILE", .help = "That certificate's private key as PEM."},
-    {.name = "peers.tls.name",
-     .type = OPTION_STRING,
-     .unit = "NAME",
-     .help = "The name expected in their certificates; unset is the host of their address."},
+    STRING_OPTION("peers.tls.authorities", NULL, "FILE",
+                  "Whose certificates we trust in other services, as PEM; with it they are called over TLS."),
+    STRING_OPTION("peers.tls.certificate", NULL, "FILE",
+                  "Our own certificate chain for other services (mutual TLS), as PEM."),
+    STRING_OPTION("peers.tls.key", NULL, "FILE", "That certificate's private key as PEM."),
+    STRING_OPTION("peers.tls.name", NULL, "NAME",
+                  "The name expected in their certificates; unset is the host of their address."),
     {0},
 };
 
@@ -124,70 +85,36 @@ static struct option common[] = {
      .max = 64 * MIB,
      .unit = "BYTES",
      .help = "The largest message, in and out."},
-    {.name = "peers.keepalive",
-     .type = OPTION_DURATION,
-     .fallback = "1s",
-     .min = 500,
-     .max = 24LL * 3600 * 1000,
-     .unit = "DURATION",
-     .help =
-         "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
-         "make usually cuts who asks more often than every 5 minutes, and wants 310s here. It is given up when it has "
-         "not answered for 1.5 s, or 5 s where it is asked less often than each 5 s, as over a slow network."},
-    {.name = "log.level",
-     .type = OPTION_CHOICE,
-     .fallback = "info",
-     .choices = "debug|info|warn|error",
-     .help = "The least important lines that are logged."},
-    {.name = "log.format",
-     .type = OPTION_CHOICE,
-     .fallback = "auto",
-     .choices = "auto|text|json",
-     .help = "How lines are logged; auto is text on a terminal and JSON otherwise."},
-    {.name = "core_dumps",
-     .type = OPTION_BOOLEAN,
-     .fallback = "false",
-     .help =
-         "Let a crash leave a core dump, and other processes of our user read our memory (gdb, /proc/PID/mem). Keys "
-         "are not in the dump, but callers' texts are."},
-    {.name = "loops",
-     .type = OPTION_INTEGER,
-     .fallback = "0",
-     .min = 0,
-     .max = 64,
-     .unit = "LOOPS",
-     .help = "Event loops that share the work; 0 is one for each processor."},
-    {.name = "trace.endpoint",
-     .type = OPTION_STRING,
-     .unit = "URL",
-     .help = "Where spans are sent by OTLP/HTTP, \"http://collector:4318\"; unset is nowhere. "
-             "OTEL_EXPORTER_OTLP_ENDPOINT stands in for it."},
+    DURATION_OPTION(
+        "peers.keepalive", "1s", 500, 24LL * 3600 * 1000,
+        "How often another service that is silent is asked whether it is there. Ours allow it; a service of another "
+        "make usually cuts who asks more often than every 5 minutes, and wants 310s here. It is given up when it has "
+        "not answered for 1.5 s, or 5 s where it is asked less often than each 5 s, as over a slow network."),
+    CHOICE_OPTION("log.level", "info", "debug|info|warn|error", "The least important lines that are logged."),
+    CHOICE_OPTION("log.format", "auto", "auto|text|json",
+                  "How lines are logged; auto is text on a terminal and JSON otherwise."),
+    BOOLEAN_OPTION("core_dumps", "false",
+                   "Let a crash leave a core dump, and other processes of our user read our memory (gdb, "
+                   "/proc/PID/mem). Keys are not in the dump, but callers' texts are."),
+    INTEGER_OPTION("loops", "0", 0, 64, "LOOPS", "Event loops that share the work; 0 is one for each processor."),
+    STRING_OPTION("trace.endpoint", NULL, "URL",
+                  "Where spans are sent by OTLP/HTTP, \"http://collector:4318\"; unset is nowhere. "
+                  "OTEL_EXPORTER_OTLP_ENDPOINT stands in for it."),
     {.name = "trace.headers",
      .type = OPTION_STRING,
      .unit = "HEADERS",
      .secret = true,
      .help = "Headers for the collector, \"name=value,name=value\"."},
-    {.name = "trace.protocol",
-     .type = OPTION_CHOICE,
-     .fallback = "auto",
-     .choices = "auto|json|protobuf",
-     .help = "The encoding of OTLP/HTTP. auto is json, or protobuf where OTEL_EXPORTER_OTLP_PROTOCOL is http/protobuf. "
-             "LangSmith documents protobuf alone."},
-    {.name = "trace.samples_per_million",
-     .type = OPTION_INTEGER,
-     .fallback = "1000000",
-     .min = 0,
-     .max = 1000000,
-     .unit = "TRACES",
-     .help = "How many of a million traces that begin here are recorded; a caller's own decision is followed."},
-    {.name = "trace.roots",
-     .type = OPTION_CHOICE,
-     .fallback = "calls",
-     .choices = "calls|runs",
-     .help = "calls: each call is a span below its caller's, and runs of agents are in the trace of the call that has "
-             "started them. runs, for LangSmith: each period of work of a run is a trace of its own, of the run, its "
-             "nodes, and the requests to models, tools and searches; calls are no spans, and a caller's trace from "
-             "outside becomes a link. Give all services the same value."},
+    CHOICE_OPTION("trace.protocol", "auto", "auto|json|protobuf",
+                  "The encoding of OTLP/HTTP. auto is json, or protobuf where OTEL_EXPORTER_OTLP_PROTOCOL is "
+                  "http/protobuf. LangSmith documents protobuf alone."),
+    INTEGER_OPTION("trace.samples_per_million", "1000000", 0, 1000000, "TRACES",
+                   "How many of a million traces that begin here are recorded; a caller's own decision is followed."),
+    CHOICE_OPTION("trace.roots", "calls", "calls|runs",
+                  "calls: each call is a span below its caller's, and runs of agents are in the trace of the call that "
+                  "has started them. runs, for LangSmith: each period of work of a run is a trace of its own, of the "
+                  "run, its nodes, and the requests to models, tools and searches; calls are no spans, and a caller's "
+                  "trace from outside becomes a link. Give all services the same value."),
     {0},
 };
 

@@ -36,19 +36,11 @@ const struct key node_keys[] = {
      .kind = KEY_PART,
      .schema = NAMES("Nodes that it may lead to beside its edges: by sending to them, or by a jump out of its "
                      "sub-graph.")},
-    {.option = {.name = "defer", .type = OPTION_BOOLEAN, .help = "It is due when nothing else is."},
-     INTO(struct node, defer)},
-    {.option = {.name = "timeout",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "The longest that one attempt may take."},
+    {.option = BOOLEAN_OPTION("defer", NULL, "It is due when nothing else is."), INTO(struct node, defer)},
+    {.option = DURATION_OPTION("timeout", NULL, 1, LONGEST_MS, "The longest that one attempt may take."),
      INTO(struct node, timeout_ms)},
-    {.option = {.name = "idle_timeout",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "The longest that an attempt may be without a sign of life."},
+    {.option = DURATION_OPTION("idle_timeout", NULL, 1, LONGEST_MS,
+                               "The longest that an attempt may be without a sign of life."),
      INTO(struct node, idle_timeout_ms)},
     {.option = {.name = "template_of"},
      .kind = KEY_PART,
@@ -61,25 +53,14 @@ const struct key node_keys[] = {
 };
 
 const struct key retry_keys[] = {
-    {.option = {.name = "attempts",
-                .type = OPTION_INTEGER,
-                .fallback = "3",
-                .min = 1,
-                .max = ATTEMPTS_MAX,
-                .help = "How often it is tried, the first time included; 3 where it is not said."},
+    {.option = INTEGER_OPTION("attempts", "3", 1, ATTEMPTS_MAX, NULL,
+                              "How often it is tried, the first time included; 3 where it is not said."),
      INTO(struct node_retry, attempts)},
-    {.option = {.name = "base",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help =
-                    "The rest before the second attempt, 500ms where it is not said; then twice as long each time."},
+    {.option = DURATION_OPTION(
+         "base", NULL, 1, LONGEST_MS,
+         "The rest before the second attempt, 500ms where it is not said; then twice as long each time."),
      INTO(struct node_retry, base_ms)},
-    {.option = {.name = "max",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "The longest rest; 8s where it is not said."},
+    {.option = DURATION_OPTION("max", NULL, 1, LONGEST_MS, "The longest rest; 8s where it is not said."),
      INTO(struct node_retry, max_ms)},
     {.option = {.name = "codes"},
      .kind = KEY_PART,
@@ -89,8 +70,7 @@ const struct key retry_keys[] = {
 };
 
 const struct key visits_keys[] = {
-    {.option =
-         {.name = "max", .type = OPTION_INTEGER, .min = 1, .max = VISITS_MAX, .help = "How often a run may come here."},
+    {.option = INTEGER_OPTION("max", NULL, 1, VISITS_MAX, NULL, "How often a run may come here."),
      .required = true,
      INTO(struct node, visits_max)},
     {.option = {.name = "then"},
@@ -100,11 +80,7 @@ const struct key visits_keys[] = {
 };
 
 const struct key cache_keys[] = {
-    {.option = {.name = "ttl",
-                .type = OPTION_DURATION,
-                .min = 1,
-                .max = LONGEST_MS,
-                .help = "How long an answer to the same inputs is used again."},
+    {.option = DURATION_OPTION("ttl", NULL, 1, LONGEST_MS, "How long an answer to the same inputs is used again."),
      .required = true,
      INTO(struct node, cache_ttl_ms)},
     {.option = {.name = NULL}},
