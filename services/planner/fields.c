@@ -3,9 +3,7 @@
 #include "planner_priv.h"
 
 #include "base/field_check.h"
-#include "base/text.h"
 #include "model_task/texts.h"
-#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Plans search queries for a question: deep research, in the first cycle and in later ones. */
 #include "planner_priv.h"
 
-#include "base/text.h"
 #include "model_task/texts.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
  * each other, and its queries join the name with the names that these sources have. */
 #include "planner_priv.h"
 
-#include "base/text.h"
 #include "model_task/texts.h"
 #include "words/proper.h"
 #include "words/support.h"

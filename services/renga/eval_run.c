@@ -10,7 +10,6 @@
 #include "ask.h"
 
 #include "base/clock.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 #include "saved_run.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "nodes/trajectory_json.h"

@@ -2,7 +2,6 @@
 #include "draft_priv.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

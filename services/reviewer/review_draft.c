@@ -3,7 +3,6 @@
 #include "findings.h"
 
 #include "base/field_check.h"
-#include "base/text.h"
 #include "model_task/check.h"
 #include "model_task/texts.h"
 

@@ -1,6 +1,5 @@
 #include "daemon/keys.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/key_list.h"

@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "http/client.h"
 #include "http/server.h"
 #include "rpc/schema.h"
 #include "telemetry/loops.h"

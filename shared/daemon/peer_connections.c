@@ -1,7 +1,6 @@
 #include "daemon/peer_connections.h"
 
 #include "rpc/channel.h"
-#include "rpc/schema.h"
 
 #include <assert.h>
 

@@ -8,7 +8,6 @@
  * the handler, a window that closes when the caller does not read. A call is freed when both sides are through. */
 #include "rpc/channel.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "rpc/call.h"
@@ -16,7 +15,6 @@
 #include "rpc/forwarded.h"
 #include "rpc/outbound.h"
 #include "rpc/runtime.h"
-#include "rpc/server.h"
 #include "rpc/traces.h"
 
 #include <assert.h>

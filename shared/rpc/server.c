@@ -1,13 +1,11 @@
 #include "rpc/server.h"
 
 #include "base/budget.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "rpc/credentials.h"
 #include "rpc/drain.h"
 #include "rpc/reflect.h"
-#include "rpc/runtime.h"
 #include "rpc/serving.h"
 
 #include <assert.h>

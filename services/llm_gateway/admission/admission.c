@@ -2,7 +2,6 @@
 #include "admission_priv.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
 
 #include <assert.h>

@@ -2,7 +2,6 @@
 #include "api.h"
 #include "thread/request.h"
 
-#include "check.h"
 #include "graph/agents.h"
 #include "rpc/rpc.h"
 #include "runtime/runner.h"

@@ -2,8 +2,6 @@
  * itself. */
 #include "reading.h"
 
-#include "base/buffer.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

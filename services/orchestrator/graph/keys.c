@@ -1,7 +1,6 @@
 #include "reading.h"
 
 #include "base/nearest.h"
-#include "base/text.h"
 #include "json/writer.h"
 
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include "agent_loop.h"
 
 #include "kept_answer.h"
-#include "json/json.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "form_fill.h"
 
-#include "json/json.h"
 #include "json/pull.h"
 
 #include <string.h>

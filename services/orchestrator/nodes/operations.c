@@ -4,7 +4,6 @@
 #include "curation.h"
 #include "service_call.h"
 
-#include "base/text.h"
 #include "rpc/message_json.h"
 
 #include "renga/v1/tool_runner.pb-c.h"

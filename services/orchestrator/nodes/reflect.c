@@ -1,7 +1,6 @@
 /* Asks the reviewer to judge a try at a subtask, and to advise how to do better. */
 #include "service_call.h"
 
-#include "rpc/message_json.h"
 #include "tool_results.h"
 
 #include "renga/v1/reviewer.pb-c.h"

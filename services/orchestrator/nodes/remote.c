@@ -4,7 +4,6 @@
 #include "service_call.h"
 
 #include "base/clock.h"
-#include "rpc/call.h"
 #include "rpc/rpc.h"
 #include "json/json.h"
 

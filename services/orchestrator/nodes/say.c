@@ -3,7 +3,6 @@
 #include "prompt.h"
 #include "turns.h"
 
-#include "base/nearest.h"
 #include "graph/agents.h"
 #include "json/json.h"
 

@@ -1,7 +1,5 @@
 #include "turns.h"
 
-#include "json/json.h"
-
 #include <string.h>
 
 static const struct role {

@@ -1,8 +1,6 @@
 /* A state that goes over to another graph: value by value, each as if it were written by hand. */
 #include "state_priv.h"
 
-#include "base/log.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,6 @@
  * of the run's event, so that a client that reconnects misses no event. */
 #include "ace_adapt.h"
 
-#include "graph/dataset.h"
-#include "json/json.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "daemon/service.h"
 #include "orchestrator.h"
 #include "rpc/message_json.h"
-#include "json/json.h"
 #include "json/writer.h"
 
 #include <stdlib.h>

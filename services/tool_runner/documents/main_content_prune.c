@@ -1,5 +1,4 @@
 /* The last cleaning of the content: each block is looked at alone and with its neighbours. */
-#include "documents/html_hints.h"
 #include "documents/main_content.h"
 
 #include <string.h>

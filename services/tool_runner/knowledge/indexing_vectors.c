@@ -1,7 +1,6 @@
 /* Vectors for documents without them: requested through the call's loop, written one document at a time. */
 #include "knowledge/indexing.h"
 
-#include "base/clock.h"
 #include "knowledge/embedding.h"
 #include "knowledge/vectors.h"
 

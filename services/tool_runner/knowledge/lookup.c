@@ -1,7 +1,6 @@
 #include "knowledge/lookup.h"
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "instance/span_content.h"
 #include "knowledge/vectors.h"
 #include "telemetry/spans.h"

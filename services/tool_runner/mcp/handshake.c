@@ -1,6 +1,5 @@
 /* The handshake with a server: initialize, as in revisions before 2026-07-28; if the server refuses it, or the document
  * says so, server/discover. */
-#include "base/log.h"
 #include "mcp_priv.h"
 #include "json/writer.h"
 

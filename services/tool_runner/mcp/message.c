@@ -1,7 +1,5 @@
 /* JSON-RPC 2.0: requests, notifications, and their answers. Our ids and the server's ids are separate. */
-#include "base/log.h"
 #include "base/trace.h"
-#include "instance/tool_runner_instance.h"
 #include "mcp_priv.h"
 #include "json/writer.h"
 

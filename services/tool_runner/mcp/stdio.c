@@ -1,7 +1,6 @@
 /* A server that is a process of ours: a message is a line, over its standard streams.
  *
  *      close: its input ends, SIGTERM --- 2 s ---> SIGKILL to its group ---> reaped, freed */
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "child/child.h"

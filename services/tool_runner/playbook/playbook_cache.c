@@ -3,7 +3,6 @@
 #include "playbook_cache.h"
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "playbook_rows.h"
 #include "record/key_lock.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include "proto/contract_check.h"
-#include "record/request_name.h"
 
 #include <stdio.h>
 #include <string.h>

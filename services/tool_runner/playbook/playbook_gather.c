@@ -1,7 +1,5 @@
 #include "playbook_gather.h"
 
-#include "base/log.h"
-
 #include <string.h>
 
 struct playbook *playbook_gather_begin(const struct playbook_key *key, const struct playbook_head *head,

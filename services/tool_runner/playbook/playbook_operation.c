@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "playbook_alike.h"
-#include "rpc/rpc.h"
 
 #include <stdio.h>
 #include <string.h>

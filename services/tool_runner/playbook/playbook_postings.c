@@ -1,4 +1,3 @@
-#include "base/hash.h"
 #include "playbook/playbook_index_priv.h"
 
 #include <math.h>

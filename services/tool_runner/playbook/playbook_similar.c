@@ -1,7 +1,6 @@
 #include "playbook/playbook_similar.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "playbook/playbook_words.h"
 #include "words/words.h"
 

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "playbook_cache.h"
-#include "playbook_check.h"
 #include "rpc/rpc.h"
 
 #include <stdlib.h>

@@ -2,8 +2,6 @@
 #include "playbook_undo.h"
 #include "playbook_write.h"
 
-#include "base/log.h"
-#include "record/row_key.h"
 #include "rpc/rpc.h"
 
 #include <string.h>

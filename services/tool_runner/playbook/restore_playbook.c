@@ -5,7 +5,6 @@
 #include "playbooks.h"
 
 #include "base/memory.h"
-#include "rpc/rpc.h"
 
 #include <stdlib.h>
 

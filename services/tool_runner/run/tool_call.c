@@ -5,7 +5,6 @@
 #include "base/machine.h"
 #include "instance/tool_runner_instance.h"
 #include "observe.h"
-#include "record/records.h"
 #include "request_check.h"
 
 #include <stdio.h>

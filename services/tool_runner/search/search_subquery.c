@@ -4,7 +4,6 @@
  *         '--- no --> begun on disk (paid alone) --> asked --> ended on disk --> stand-in? --> over */
 #include "search/search_priv.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "instance/tool_runner_instance.h"
 #include "search/observe.h"

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "http/cassette.h"
-#include "http/client.h"
 #include "telemetry/metrics.h"
 
 #include <stdlib.h>

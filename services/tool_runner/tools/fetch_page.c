@@ -17,7 +17,6 @@
 #include "tools/page_hosts.h"
 #include "tools/page_kind.h"
 #include "tools/robots_ask.h"
-#include "tools/tools.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* lookup_qa: answers of the question-and-answer tables in the knowledge base. */
 #include "tools/found.h"
-#include "tools/tools.h"
 
 static void lookup_qa_start(struct tool_run *run)
 {

@@ -1,6 +1,5 @@
 /* search_documents: paragraphs of the knowledge base. */
 #include "tools/found.h"
-#include "tools/tools.h"
 
 static void search_documents_start(struct tool_run *run)
 {

@@ -1,6 +1,5 @@
 /* "redis://…", "rediss://…", "unix:…" (redis_settings.h): rows in a Redis that several processes may share. A single
  * connection writes, in the writer's thread (redis_writer.c); each reader has its own connection (redis_reader.c). */
-#include "redis/command.h"
 #include "store/redis/redis_priv.h"
 
 #include <stdlib.h>
