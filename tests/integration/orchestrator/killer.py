@@ -117,7 +117,7 @@ def kills_three_times(how):
     for _ in range(2):
         dies(which)
         which.kill()
-        which.start()
+        which.start(may_die=True)
     dies(which)
     which.kill()
     which.start()
@@ -162,7 +162,7 @@ def _():
         if which.process.poll() is not None:
             deaths += 1
             which.kill()
-            which.start()
+            which.start(may_die=True)
         time.sleep(0.05)
     for run in guilty:
         parked(which, run)
@@ -218,7 +218,7 @@ def _():
             for which in case.all:
                 if which.process.poll() is not None:
                     which.kill()
-                    which.start()
+                    which.start(may_die=True)
         parked(case.all[1], run)
         equal(of_runs("killer", "kills", [run]), 3, "the calls of the node")
         for other in others:
