@@ -28,6 +28,11 @@ static const struct note RESULTS_CUT = {
     .en = "The tools found so much that the model was shown only a part of it.",
 };
 
+static const struct note echo = {
+    .ja = "回答は質問を繰り返すだけです。見つかった記述から、答えとなる語を加えてください。",
+    .en = "The answer only repeats the question. Add what the tool results say about it.",
+};
+
 /* ---- the request ------------------------------------------------------------------------------------------------- */
 
 static bool reflect_check(const Renga__V1__ReflectRequest *request, struct status *st)
@@ -39,6 +44,30 @@ static bool reflect_check(const Renga__V1__ReflectRequest *request, struct statu
         if (!text_fits(st, path_of("earlier_advice", i, ""), request->earlier_advice[i], ADVICE_MAX))
             return false;
     return true;
+}
+
+/* ---- words of the tools' results
+ * ------------------------------------------------------------------------------------- */
+
+/* False without memory. */
+static bool reflect_weigh(const Renga__V1__ReflectRequest *request, struct grounding *grounding)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
+    struct evidence *found = findings_weigh(&arena, request->tool_results, request->n_tool_results);
+    struct claim subtask = {request->subtask, strlen(request->subtask)};
+    struct claim answer = {request->answer, strlen(request->answer)};
+    bool good = found && grounding_judge(found, subtask, answer, grounding);
+    arena_fini(&arena);
+    return good;
+}
+
+/* Whether the answer says no more than the subtask, as one does that was cut off. A longer answer is not compared. */
+static bool reflect_echoes(const Renga__V1__ReflectRequest *request)
+{
+    struct grounding grounding = {.sentences = 0};
+    return strlen(request->answer) <= strlen(request->subtask) && reflect_weigh(request, &grounding) &&
+           grounding.echoes && !grounding.completed;
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */
@@ -74,26 +103,17 @@ static bool reflect_read(struct model_task *task, const cJSON *answer, struct st
 {
     (void)st; /* an answer that fits the schema is accepted */
     bool is_completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "is_completed"));
-    reflect_judge(task, is_completed, text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
+    if (is_completed && reflect_echoes(((struct reflecting *)task)->request))
+        reflect_judge(task, false, UNCONST(model_task_note_text(task, &echo)));
+    else
+        reflect_judge(task, is_completed,
+                      text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));
     if (((struct reflecting *)task)->cut)
         model_task_degrade(task, RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_PARTIAL, OK, &RESULTS_CUT);
     return true;
 }
 
 /* ---- without a model --------------------------------------------------------------------------------------------- */
-
-/* False without memory. */
-static bool reflect_weigh(const Renga__V1__ReflectRequest *request, struct grounding *grounding)
-{
-    struct arena arena;
-    arena_init(&arena, NULL, 0, WEIGHING_MEMORY_MAX);
-    struct evidence *found = findings_weigh(&arena, request->tool_results, request->n_tool_results);
-    struct claim subtask = {request->subtask, strlen(request->subtask)};
-    struct claim answer = {request->answer, strlen(request->answer)};
-    bool good = found && grounding_judge(found, subtask, answer, grounding);
-    arena_fini(&arena);
-    return good;
-}
 
 static const char *name_missing(struct model_task *task, const char *subtask, const struct coverage *coverage)
 {
@@ -133,10 +153,6 @@ static void reflect_fallback(struct model_task *task)
     static const struct note other = {
         .ja = "回答の次の語句が、ツールの結果の該当箇所に見つかりません: %s。見つかった記述だけから答えてください。",
         .en = "Not found where the tool results speak of it: %s. Answer from what is found alone.",
-    };
-    static const struct note echo = {
-        .ja = "回答は質問を繰り返すだけです。見つかった記述から、答えとなる語を加えてください。",
-        .en = "The answer only repeats the question. Add what the tool results say about it.",
     };
     const Renga__V1__ReflectRequest *request = ((struct reflecting *)task)->request;
     struct grounding grounding = {.sentences = 0};

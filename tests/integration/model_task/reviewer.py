@@ -58,6 +58,12 @@ def body(minds, check):
         upstream.will(say({"advice": "", "is_completed": True}))
         equal(full(minds.reviewer("Reflect", answer="Under Settings > Security.", **SUBTASK)).reflection.is_completed, True)
 
+    @check("an answer that only repeats the question is not complete, although a model says so")
+    def _():
+        upstream.will(say({"advice": "", "is_completed": True}))
+        echo = full(minds.reviewer("Reflect", answer="A password is reset.", **SUBTASK)).reflection
+        equal((echo.is_completed, "repeats the question" in echo.advice), (False, True))
+
     @check("an empty answer is not complete, and no model is asked; a rejection always advises")
     def _():
         upstream.will(say({"advice": "", "is_completed": False}))
