@@ -206,8 +206,11 @@ static void call_answered(const ProtobufCMessage *response, void *data)
     struct edge *edge = call->edge;
     size_t size = rpc_client_call_received_bytes(&call->base);
     struct json_writer writer;
+    struct status st = {0};
     if (!response) {
         edge_fail_call(call->request, &call->base);
+    } else if (size > WRITE_INLINE_MAX && !writing_hold(edge, call->request, size, &st)) {
+        edge_fail(call->request, &st);
     } else if (size > WRITE_INLINE_MAX) {
         writing_start(writing_create(edge, call->base.principal), response, size, call_written, call->request);
     } else {

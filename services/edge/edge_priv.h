@@ -22,6 +22,7 @@
 #define EDGE_SERVICES_MAX 12
 #define EDGE_TYPE_JSON    "application/json"
 
+struct budget;
 struct edge_shared;
 struct edge_metrics;
 struct service_context;
@@ -56,6 +57,7 @@ struct edge {
     struct loop *loop;
     const struct rpc_auth *auth; /* NULL: no keys */
     const struct rpc_schema *schema;
+    struct budget *answers; /* of the process */
     struct edge_settings settings;
     struct edge_shared *shared;
     struct edge_metrics *metrics; /* NULL: no counts */

@@ -118,6 +118,7 @@ static ProtobufCService *edge_create(const struct service_context *context, stru
     edge->loop = context->loop;
     edge->auth = context->auth;
     edge->schema = context->schema;
+    edge->answers = context->answers;
     edge->report.run = edge_report_drained;
     edge_read_settings(&edge->settings, context->config);
     if (edge->settings.session_key && strlen(edge->settings.session_key) < SESSION_SECRET_MIN) {

@@ -18,6 +18,26 @@
 
 #define WAITING_MAX (2 * WRITE_MAX) /* bytes of events behind a large one: of each paused call one may still come */
 
+/* ---- its memory -------------------------------------------------------------------------------------------------- */
+
+/* Takes the memory of a large event from the bytes that answers may hold. False: the stream ends with a gap. */
+static bool stream_hold(struct edge_stream *stream, size_t size)
+{
+    struct status st = {0};
+    if (writing_hold(stream->edge, stream->request, size, &st))
+        return true;
+    stream_write_gap(stream, "OVERLOADED", "there is no room for a large event; come back with the last id");
+    stream->ops->cancel(stream);
+    return false;
+}
+
+/* The client has read its events. */
+static void stream_unhold(struct edge_stream *stream)
+{
+    if (!stream->writing && !stream->paused)
+        http_request_unhold(stream->request);
+}
+
 /* ---- its time ---------------------------------------------------------------------------------------------------- */
 
 static void stream_write_status(struct edge_stream *stream, const struct rpc_client_call *call,
@@ -35,6 +55,7 @@ static void stream_reader_returned(struct http_request *request, void *data)
     if (!stream->paused)
         return;
     stream->paused = false;
+    stream_unhold(stream);
     loop_disarm(stream->edge->loop, &stream->patience);
     if (!stream->silent && !stream->writing)
         stream->ops->resume(stream);
@@ -244,6 +265,7 @@ static void stream_go_on(struct edge_stream *stream)
     if (waiting.length)
         stream_send(stream, waiting.data, waiting.length);
     buffer_fini(&waiting);
+    stream_unhold(stream);
     if (stream->closing)
         stream_close(stream);
     else if (!stream->paused && !stream->silent)
@@ -289,6 +311,8 @@ void stream_write_message(struct edge_stream *stream, const char *id, const Prot
         stream_event_id(message, number);
         id = number;
     }
+    if (size > WRITE_INLINE_MAX && !stream_hold(stream, size))
+        return;
     if (size > WRITE_INLINE_MAX && !stream->writing) {
         stream_write_large(stream, id, message, size);
         return;

@@ -1,5 +1,6 @@
 #include "writing.h"
 
+#include "base/budget.h"
 #include "base/memory.h"
 #include "transcode.h"
 
@@ -7,6 +8,7 @@
 
 #define COPY_FACTOR 8 /* memory of the copy, in multiples of the largest message */
 #define COPY_MORE   ((size_t)1 << 20)
+#define HOLD_FACTOR 2 /* the copy and the JSON, in multiples of the message */
 
 static void writing_run(struct job *job)
 {
@@ -26,6 +28,16 @@ static void writing_ended(struct job *job)
     free(writing);
     edge->calls--;
     edge_check_drained(edge);
+}
+
+bool writing_hold(struct edge *edge, struct http_request *request, size_t size, struct status *st)
+{
+    if (http_request_hold(request, edge->answers, HOLD_FACTOR * size))
+        return true;
+    fail(st, UNAVAILABLE, "the answers that wait for their clients leave no room for one of %zu bytes; try again later",
+         size);
+    st->retry_after_ms = BUDGET_RETRY_MS;
+    return false;
 }
 
 struct writing *writing_create(struct edge *edge, const struct rpc_principal *principal)

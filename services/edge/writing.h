@@ -28,6 +28,10 @@ struct writing {
     const ProtobufCMessage *message;
 };
 
+/* Takes the memory of a message of `size` bytes and of its JSON from the bytes that answers may hold; it stays the
+ * request's until the answer has been sent. False: there is no room. */
+bool writing_hold(struct edge *edge, struct http_request *request, size_t size, struct status *st);
+
 /* `principal` is the client, which waits for it in its own lane of the jobs; NULL: none. */
 struct writing *writing_create(struct edge *edge, const struct rpc_principal *principal);
 /* `size` is the message's, packed. `written` runs once, perhaps within this function. */

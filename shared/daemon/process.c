@@ -25,6 +25,7 @@
 #define LOCAL_LIMIT_MS 5000 /* for handlers in this process after their callers have left */
 #define LOCAL_LOOK_MS  5
 #define SERVICES_MAX   16
+#define ANSWERS_FACTOR 8 /* bytes of answers, in multiples of those of requests; large ones get half of them */
 
 /* One service and its instances. */
 struct hosted {
@@ -43,6 +44,7 @@ struct daemon_process {
     struct rpc_schema *schema;
     struct rpc_tls tls;
     struct budget budget;     /* of the requests of all listeners */
+    struct budget answers;    /* of large answers, until they are sent */
     struct daemon_keys *keys; /* NULL: all callers are allowed */
     struct rpc_server *server;
     struct observation *observation;
@@ -123,6 +125,7 @@ static struct service_context context_of(struct daemon_process *process, const s
         .instances = hosted->instances,
         .http = process->http[i],
         .budget = &process->budget,
+        .answers = &process->answers,
         .loop_count = process->loop_count,
         .metrics = observation_metrics(process->observation),
         .spans = observation_spans(process->observation),
@@ -183,6 +186,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     process->daemon = daemon;
     process->config = config;
     budget_init(&process->budget, (size_t)config_size(config, "rpc.memory_max"));
+    budget_init(&process->answers, ANSWERS_FACTOR * (size_t)config_size(config, "rpc.memory_max"));
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
     peer_connections_init(&process->connections, config, daemon->peers, process->schema);
@@ -383,6 +387,7 @@ bool process_stop(struct daemon_process **process_pointer)
     daemon_keys_close(&process->keys);
     rpc_schema_destroy(&process->schema);
     budget_fini(&process->budget);
+    budget_fini(&process->answers);
     free(process->loops);
     free(process->http);
     free(process);

@@ -68,6 +68,7 @@ static void request_release(struct http_request *request)
     http1_fini(&request->reader);
     buffer_fini(&request->body);
     budget_give(request->budget, &request->hold);
+    http_request_unhold(request);
     buffer_fini(&request->out);
     free(request->answer);
     arena_fini(&request->arena);
@@ -325,6 +326,18 @@ const char *http_request_body(const struct http_request *request, size_t *size)
 void http_request_forget_body(struct http_request *request)
 {
     buffer_fini(&request->body);
+}
+
+bool http_request_hold(struct http_request *request, struct budget *budget, size_t size)
+{
+    request->answers = budget;
+    request->answer_hold.owner = request->hold.owner;
+    return budget_take(budget, &request->answer_hold, size, size);
+}
+
+void http_request_unhold(struct http_request *request)
+{
+    budget_give(request->answers, &request->answer_hold);
 }
 
 void http_request_set_subject(struct http_request *request, const void *subject)

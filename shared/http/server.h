@@ -116,6 +116,11 @@ const char *http_request_query(const struct http_request *request, const char *n
 const char *http_request_header(const struct http_request *request, const char *name);
 /* Never NULL, with a NUL behind it. */
 const char *http_request_body(const struct http_request *request, size_t *size);
+/* Takes `size` bytes of the budget for the answer, in the name of the body's owner, until http_request_unhold, or until
+ * the answer has been sent or the client has gone. Always of the same budget, which outlives the server. False: it has
+ * no room. */
+bool http_request_hold(struct http_request *request, struct budget *budget, size_t size);
+void http_request_unhold(struct http_request *request);
 /* Frees the body, for a handler that has read it. The budget's bytes stay with the request, for the handler's data. */
 void http_request_forget_body(struct http_request *request);
 /* The handler's own pointer, for `answering`; NULL at first. Borrowed. */

@@ -110,6 +110,8 @@ struct http_request {
     struct buffer body;
     struct budget *budget;   /* NULL: no budget */
     struct budget_hold hold; /* of it */
+    struct budget *answers;  /* http_request_hold; NULL: none is held */
+    struct budget_hold answer_hold;
     bool head_whole, received, handler_done;
     bool gone;     /* the client */
     bool refused;  /* before it was read whole */

@@ -41,6 +41,7 @@ void rpc_call_fini(struct rpc_call *call)
 {
     assert(!call->children);
     loop_undefer(call->loop, &call->cancel_work);
+    budget_give(call->answers, &call->answer_hold);
     arena_fini(&call->arena);
 }
 
@@ -84,6 +85,18 @@ const char *rpc_call_method(const struct rpc_call *call)
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call)
 {
     return &call->principal;
+}
+
+bool rpc_call_hold(struct rpc_call *call, struct budget *budget, size_t size, struct status *st)
+{
+    assert(!call->answers);
+    call->answers = budget;
+    call->answer_hold.owner = budget_owner(call->principal.tenant, call->principal.name);
+    if (budget_take(budget, &call->answer_hold, size, size))
+        return true;
+    fail(st, RESOURCE_EXHAUSTED, "the answers under way leave no room for one of %zu bytes; try again later", size);
+    st->retry_after_ms = BUDGET_RETRY_MS;
+    return false;
 }
 
 void rpc_call_job(const struct rpc_call *call, struct job *job)

@@ -6,6 +6,7 @@
 #ifndef RENGA_RPC_CALL_H
 #define RENGA_RPC_CALL_H
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "rpc/rpc.h"
 #include "rpc/schema.h"
@@ -52,6 +53,8 @@ struct rpc_call {
     const struct rpc_detail *details; /* that the handler added, newest first */
     size_t details_size;
     struct rpc_outbound *children;
+    struct budget *answers; /* rpc_call_hold; NULL: none is held */
+    struct budget_hold answer_hold;
 
     void *data;
     void (*on_cancel)(struct rpc_call *call, void *data);

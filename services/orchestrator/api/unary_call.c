@@ -245,6 +245,7 @@ void unary_call_begin(struct api *api, struct rpc_call *call, const ProtobufCMes
         .trace = rpc_call_trace_apart(call),
         .in_call = rpc_call_is_local(call),
         .arena = rpc_call_arena(call),
+        .call = call,
         .answered = unary_call_answered,
         .owner = self,
     };

@@ -15,15 +15,19 @@
 #include "thread/request.h"
 #include "thread/run.h"
 #include "thread/run_message.h"
+#include "thread/shard.h"
 #include "thread/thread.h"
 
+#include "base/budget.h"
 #include "base/buffer.h"
 #include "base/status.h"
+#include "rpc/rpc.h"
 #include "json/writer.h"
 
 #include <stdlib.h>
 
 #define STATE_MAX       FIELD_BYTES_MAX /* bytes: one field always fits */
+#define ANSWER_FACTOR   2               /* memory of an answer: its text, and what the transport makes of it */
 #define ACTIVATIONS_MAX 1000
 #define PAGE_DEFAULT    50
 #define PAGE_MAX        500
@@ -175,6 +179,12 @@ static bool write_state(struct request *request, const struct state *state, cons
             request_fail(request, &st, NULL);
             return false;
         }
+    size_t size = ANSWER_FACTOR * state_size(state, message->n_fields ? fields : NULL, message->n_fields);
+    if (request->call && size > BUDGET_SMALL_MAX &&
+        !rpc_call_hold(request->call, request->runner->options.answers, size, &st)) {
+        request_fail(request, &st, NULL);
+        return false;
+    }
     buffer_init(&out, STATE_MAX);
     json_writer_init(&writer, &out);
     state_write(state, message->n_fields ? fields : NULL, message->n_fields, &writer);

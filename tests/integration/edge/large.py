@@ -19,6 +19,8 @@ MIB = 1 << 20
 PAGE = f"127.0.0.1:{free_port()}"
 STALLED = 40 if SLOW == 1 else 6  # readers
 PART = 1 if SLOW == 1 else 8      # of the lists, under a sanitizer: workers read them all the same
+UNREAD = 120         # answers of 3 MB, which would take 6 MB each until they are sent
+UNREAD_MOST = 400 << 20  # bytes: half of 8 times rpc.memory_max, and what passes through meanwhile
 STALLED_MOST = 4 * 300_000 + (256 << 10)  # bytes of one: four events (edge/README.md), and the windows
 suite = Suite("one", f"--http.listen={PAGE}", "--edge.reader_timeout=3s", keys=False)
 
@@ -140,11 +142,11 @@ def rss():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def stalled_reader(path):
+def stalled_reader(path, accept="text/event-stream"):
     plain = socket.socket()
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     plain.connect(("127.0.0.1", suite.port))
-    plain.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{suite.port}\r\nAccept: text/event-stream\r\n\r\n".encode())
+    plain.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{suite.port}\r\nAccept: {accept}\r\n\r\n".encode())
     return plain
 
 
@@ -164,6 +166,24 @@ def _():
     if SLOW == 1:  # a sanitizer has memory of its own
         expect(most - before <= STALLED * STALLED_MOST, f"{(most - before) / STALLED:,.0f} bytes a reader")
     return f"{(most - before) / STALLED:,.0f} bytes a reader"
+
+
+@check("large answers that nobody reads hold a bound together: those beyond it are told to come back, and do")
+def _():
+    before, most = rss(), 0
+    readers = [stalled_reader("/v1/threads/large/state", "application/json") for _ in range(UNREAD)]
+    until = time.monotonic() + 30 * SLOW
+    while not re.search(r'^renga_edge_requests_total\{.*GetState.*"(429|503)".*\}', page(), re.M):
+        expect(time.monotonic() < until, "none of them is refused")
+        most = max(most, rss())
+        time.sleep(0.05)
+    most = max(most, rss())
+    for reader in readers:
+        reader.close()
+    if SLOW == 1:
+        expect(most - before <= UNREAD_MOST, f"{(most - before) >> 20} MiB for {UNREAD} answers of 3 MB")
+    wait_until(lambda: suite.ask("GET", "/v1/threads/large/state").status == 200, "the state is not read any more", 20.0 * SLOW, 0.1)
+    return f"{(most - before) >> 20} MiB for {UNREAD} answers"
 
 
 @check("readers that leave while large events are written disturb no other, and a drain waits for none")

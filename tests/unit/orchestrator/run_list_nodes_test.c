@@ -146,7 +146,7 @@ static void wrong_documents_are_refused(void **state)
         const char *document, *part;
     } rows[] = {
         {TAKE("\"of\": \"s\", \"at\": \"n\", \"into\": \"s\""), "of: 's' is a string; it must be a list"},
-        {TAKE("\"of\": \"l\", \"at\": \"s\", \"into\": \"s\""), "at: 's' is a string; it must be integer"},
+        {TAKE("\"of\": \"l\", \"at\": \"s\", \"into\": \"s\""), "at: 's' is a string; it must be a whole number"},
         {TAKE("\"of\": \"l\", \"at\": \"n\", \"into\": \"o\""), "into: 'o' is an object; it must be a string"},
         {TAKE("\"of\": \"l\", \"at\": \"n\", \"into\": \"s\", \"inputs\": [\"l\"]"), "at: 'n' is not among"},
     };
