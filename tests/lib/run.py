@@ -12,7 +12,7 @@ is left of the processor; tests with RUN_SERIAL run alone, when all else has end
 
 Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test that failed beside others is
 run once more, alone, when all else has ended: if it passes then, it is listed as unsteady, with its first failure.
-A sanitizer's report is final, and more than RERUN_MAX failures are. Failures are shown at the end, with the last output of
+A sanitizer's report is final (but not leaks behind a failed assertion), and more than RERUN_MAX failures are. Failures are shown at the end, with the last output of
 their services; full logs are in build/PRESET/tests.log and rerun.log. A table says which tests cost most.
 """
 import json
@@ -46,6 +46,7 @@ STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of t
 PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
 FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
 REPORT = re.compile(r"^.*(?:Sanitizer: |runtime error: )(?:.*\n?){40}", re.M)
+LEAKS = "LeakSanitizer: detected memory leaks"  # a failed assertion leaves its test without freeing
 TERMINAL = sys.stdout.isatty()
 RERUN_MAX = 4  # tests of a build; a broken build fails in more, and gets no second chance
 
@@ -140,7 +141,8 @@ class Preset:
         if len(self.failed) > RERUN_MAX:
             return
         for job, _ in self.failed.values():
-            if job and not REPORT.search(job.text):
+            report = job and REPORT.search(job.text)
+            if job and (not report or (LEAKS in report.group() and FAILED.search(job.text))):
                 self.schedule.add(Job(job.name, job.command, folder=job.folder, environment=job.environment, limit=job.limit,
                                       serial=True, ended=self.rerun_ended))
 
