@@ -35,12 +35,12 @@ PRESETS = ["release", "asan", "tsan"]
 LEFT_OUT = {"release": "^(tool_runner_playbook_hostile|orchestrator_run_damaged_test|tool_runner_files|rpc_python_limits|rpc_node|"
                        "fault_garbage|autonomous_hostile|research_audit|interop_official)$",
             "asan": "^(interview_session_five|helpdesk_unhelpful_five|autonomous_flow_five|ace_world|edge_openapi|renga_readme|"
-                    "orchestrator_killer)$",
+                    "orchestrator_killer|search_(providers|sources)|(interview|research)_terminal)$",
             "tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|openai_http_sdk|search_(providers|sources)|"
                     "orchestrator_run_(large|damaged)_test|ace_(world|properties|copies)|_five$|autonomous_(quality|tavily|hostile)|helpdesk_unhelpful|"
                     "tool_runner_playbook_(model|rows|hostile|search)|interview_(samples|examples|dialogues|terminal|disk)|"
                     "(research|autonomous|orchestrator|helpdesk)_terminal|tool_runner_files|research_audit|"
-                    "renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)|edge_(openapi|twins|readme)|ace_command|"
+                    "renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)|edge_(large|openapi|twins|readme)|ace_command|"
                     "(ace|autonomous|interview|research|drill)_(kills|deaths)|orchestrator_killer|model_task_draft_test"}
 STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of these is called by a program that has threads
 PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
