@@ -133,13 +133,22 @@ bool budget_take(struct budget *budget, struct budget_hold *hold, size_t size, s
     return true;
 }
 
-void budget_give(struct budget *budget, struct budget_hold *hold)
+void budget_give_part(struct budget *budget, struct budget_hold *hold, size_t bytes)
 {
-    if (!budget || !hold->bytes)
+    if (!budget || !bytes)
         return;
-    pool_give(&budget->larges, hold->owner, hold->large);
-    pool_give(&budget->all, hold->owner, hold->bytes);
-    hold->bytes = hold->large = 0;
+    assert(bytes <= hold->bytes);
+    size_t large = bytes < hold->large ? bytes : hold->large;
+    if (large)
+        pool_give(&budget->larges, hold->owner, large);
+    pool_give(&budget->all, hold->owner, bytes);
+    hold->bytes -= bytes;
+    hold->large -= large;
     if (has_moved(budget))
         budget_report_used(budget);
+}
+
+void budget_give(struct budget *budget, struct budget_hold *hold)
+{
+    budget_give_part(budget, hold, hold->bytes);
 }

@@ -59,6 +59,8 @@ struct budget_hold {
 /* Takes `more` bytes for a request that has `size` bytes, these included or not. False: there is no room, and the hold
  * is unchanged. Without a budget (NULL) there is always room. */
 bool budget_take(struct budget *budget, struct budget_hold *hold, size_t size, size_t more);
+/* Gives a part of it back. Of a hold with bytes of both sizes, those of large requests go first. */
+void budget_give_part(struct budget *budget, struct budget_hold *hold, size_t bytes);
 /* Gives all of it back. */
 void budget_give(struct budget *budget, struct budget_hold *hold);
 

@@ -40,8 +40,8 @@ static struct option serving[] = {
      .help =
          "What requests may take of memory, over gRPC and HTTP together: bodies until they are answered, at most "
          "three quarters of it, and what gRPC buffers. Beyond it they are refused with RESOURCE_EXHAUSTED or 503, "
-         "and a hint when to try again. Answers above 64 KiB (states, and all that the edge sends) may take four times "
-         "as much until they are sent."},
+         "and a hint when to try again. Answers may take six times as much until their clients have read them, those "
+         "above 64 KiB four times, and those of one tenant half of that."},
     INTEGER_OPTION("rpc.streams_max", "1000", 1, 1000000, "CALLS", "Concurrent calls on one connection."),
     DURATION_OPTION("rpc.call_max", "15m", 0, 24LL * 3600 * 1000,
                     "The longest a unary call may take, whatever deadline its client sets; 0 is no limit."),

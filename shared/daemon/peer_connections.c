@@ -5,9 +5,9 @@
 #include <assert.h>
 
 void peer_connections_init(struct peer_connections *connections, const struct config *config, const struct peer *peers,
-                           struct rpc_schema *schema)
+                           struct rpc_schema *schema, struct budget *answers)
 {
-    *connections = (struct peer_connections){.config = config, .peers = peers, .schema = schema};
+    *connections = (struct peer_connections){.config = config, .peers = peers, .schema = schema, .answers = answers};
     connections->tls = (struct rpc_tls){
         .certificate = config_string(config, "peers.tls.certificate"),
         .key = config_string(config, "peers.tls.key"),
@@ -63,7 +63,7 @@ static bool peer_connection_open(const struct peer_connections *connections, str
     if (!hosted)
         return fail(st, FAILED_PRECONDITION, "%s is not in this process; give its address by %s",
                     connection->descriptor->name, option ? option : "an option");
-    connection->stub = rpc_local_stub(connections->schema, hosted, message_max(connections));
+    connection->stub = rpc_local_stub(connections->schema, hosted, message_max(connections), connections->answers);
     return true;
 }
 

@@ -12,6 +12,7 @@
 
 #define PEERS_MAX 16
 
+struct budget;
 struct rpc_channel;
 struct rpc_schema;
 
@@ -25,14 +26,15 @@ struct peer_connections {
     const struct config *config;
     const struct peer *peers; /* the services that have an option; ends with a row without one */
     struct rpc_schema *schema;
-    struct rpc_tls tls; /* how they are called; without authorities in cleartext */
+    struct budget *answers; /* of the process */
+    struct rpc_tls tls;     /* how they are called; without authorities in cleartext */
     struct peer_connection list[PEERS_MAX];
     size_t count;
 };
 
 /* All arguments are borrowed until peer_connections_close. */
 void peer_connections_init(struct peer_connections *connections, const struct config *config, const struct peer *peers,
-                           struct rpc_schema *schema);
+                           struct rpc_schema *schema, struct budget *answers);
 /* `hosted`: its instances in this process, one a loop; NULL: it is not here. The stub belongs to the connections.
  * Errors: FAILED_PRECONDITION without an address and without instances; those of rpc_channel_create. */
 ProtobufCService *peer_connections_find(struct peer_connections *connections,

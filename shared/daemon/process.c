@@ -44,7 +44,7 @@ struct daemon_process {
     struct rpc_schema *schema;
     struct rpc_tls tls;
     struct budget budget;     /* of the requests of all listeners */
-    struct budget answers;    /* of large answers, until they are sent */
+    struct budget answers;    /* of answers, until they are sent */
     struct daemon_keys *keys; /* NULL: all callers are allowed */
     struct rpc_server *server;
     struct observation *observation;
@@ -189,7 +189,7 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     budget_init(&process->answers, ANSWERS_FACTOR * (size_t)config_size(config, "rpc.memory_max"));
     read_tls(process);
     process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
-    peer_connections_init(&process->connections, config, daemon->peers, process->schema);
+    peer_connections_init(&process->connections, config, daemon->peers, process->schema, &process->answers);
     bool ok = process->schema && process_read_keys(process, st) && start_loops(process, st);
     if (ok) {
         process->observation = observation_start(daemon->name, config, process->loops, process->http,
@@ -235,6 +235,7 @@ bool process_serve(struct daemon_process *process, struct status *st)
         .auth = daemon_keys_auth(process->keys),
         .message_max = (size_t)config_size(config, "rpc.message_max"),
         .budget = &process->budget,
+        .answers = &process->answers,
         .streams_max = (unsigned)config_integer(config, "rpc.streams_max"),
         .connection_age_ms = config_duration_ms(config, "rpc.connection_age"),
         .call_max_ms = config_duration_ms(config, "rpc.call_max"),

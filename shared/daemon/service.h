@@ -28,7 +28,7 @@ struct service_context {
     ProtobufCService *const *instances; /* of this service, one a loop; those of later loops are not created yet */
     struct http_client *http;           /* of this loop */
     struct budget *budget;              /* of the process: for the bodies of a listener of the service's own */
-    struct budget *answers;             /* of the process: for large answers, until they are sent */
+    struct budget *answers;             /* of the process: for answers, until they are sent */
     unsigned loop_count;                /* of the process */
     struct metrics *metrics;
     struct spans *spans; /* NULL if no traces are recorded */

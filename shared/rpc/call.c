@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DETAIL_FRAME_MAX 12 /* bytes of tags and lengths around a detail */
+#define UNARY_FACTOR     2  /* memory of a unary answer, in multiples of its size: the message, and its packed form */
 
 static const char *const NO_ONE = "";
 
@@ -85,18 +86,6 @@ const char *rpc_call_method(const struct rpc_call *call)
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call)
 {
     return &call->principal;
-}
-
-bool rpc_call_hold(struct rpc_call *call, struct budget *budget, size_t size, struct status *st)
-{
-    budget_give(call->answers, &call->answer_hold); /* of an answer that was made before, and is made again */
-    call->answers = budget;
-    call->answer_hold.owner = budget_owner(call->principal.tenant, call->principal.name);
-    if (budget_take(budget, &call->answer_hold, size, size))
-        return true;
-    fail(st, RESOURCE_EXHAUSTED, "the answers under way leave no room for one of %zu bytes; try again later", size);
-    st->retry_after_ms = BUDGET_RETRY_MS;
-    return false;
 }
 
 void rpc_call_job(const struct rpc_call *call, struct job *job)
@@ -285,6 +274,38 @@ void rpc_call_finish(struct rpc_call *call)
 
 /* ---- replies ----------------------------------------------------------------------------------------------------- */
 
+/* Makes the call's bytes of the budget at least `bytes`, for a message of `size` bytes. */
+static bool call_hold_bytes(struct rpc_call *call, size_t bytes, size_t size, struct status *st)
+{
+    struct budget_hold *hold = &call->answer_hold;
+    if (!call->answers || bytes <= hold->bytes)
+        return true;
+    if (!hold->bytes)
+        hold->owner = budget_owner(call->principal.tenant, call->principal.name);
+    if (budget_take(call->answers, hold, bytes, bytes - hold->bytes))
+        return true;
+    fail(st, RESOURCE_EXHAUSTED,
+         "the answers that their clients have not read leave no room for one of %zu bytes: together they may hold four "
+         "times rpc.memory_max, those of one tenant half of that; read the answers under way, ask for less at once, or "
+         "try again later",
+         size);
+    st->retry_after_ms = BUDGET_RETRY_MS;
+    return false;
+}
+
+bool rpc_call_hold(struct rpc_call *call, size_t size, struct status *st)
+{
+    return call_hold_bytes(call, UNARY_FACTOR * size, size, st);
+}
+
+/* Takes the bytes of a message until it is sent. A caller in this process reads a unary answer in its next turn. */
+static bool call_charge(struct rpc_call *call, size_t size, struct status *st)
+{
+    if (call->method->server_streams)
+        return call_hold_bytes(call, call->answer_hold.bytes + size, size, st);
+    return rpc_call_is_local(call) || rpc_call_hold(call, size, st);
+}
+
 /* The runtime itself ends the call. A handler in the middle of its stream is aborted instead: it cannot know yet, may
  * go on to send, and ends the call when it hears of it. */
 static void call_refuse(struct rpc_call *call, const struct status *status)
@@ -304,6 +325,8 @@ static bool may_send(struct rpc_call *call, size_t size)
              call->message_max);
     else if (call->queued_bytes && call->queued_bytes + size > RPC_SEND_QUEUE_MAX)
         fail(&st, RESOURCE_EXHAUSTED, "the client reads too slowly: %zu bytes wait for it", call->queued_bytes);
+    else
+        call_charge(call, size, &st);
     if (st.code != OK)
         call_refuse(call, &st);
     return st.code == OK;
@@ -349,6 +372,8 @@ void rpc_call_sent(struct rpc_call *call, size_t size)
 {
     bool was_open = rpc_call_writable(call);
     call->queued_bytes -= size;
+    if (call->method->server_streams)
+        budget_give_part(call->answers, &call->answer_hold, size);
     if (!was_open && rpc_call_writable(call) && call->on_writable && !call->ended && !call->cancelled) {
         const struct log_context *before = log_enter(&call->log);
         call->on_writable(call, call->on_writable_data);

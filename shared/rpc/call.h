@@ -53,7 +53,7 @@ struct rpc_call {
     const struct rpc_detail *details; /* that the handler added, newest first */
     size_t details_size;
     struct rpc_outbound *children;
-    struct budget *answers; /* rpc_call_hold; NULL: none is held */
+    struct budget *answers; /* the transport's, for messages until they are sent; NULL: no bound */
     struct budget_hold answer_hold;
 
     void *data;

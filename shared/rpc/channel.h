@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct budget;
 struct rpc_channel;
 struct rpc_schema;
 struct rpc_tls;
@@ -43,8 +44,10 @@ ProtobufCService *rpc_channel_stub(struct rpc_channel *channel, const ProtobufCS
 
 /* The in-process twin: a stub whose calls go to the service instance of the caller's own loop (`instances[i]` for loop
  * `i`). It has the same deadlines, cancellation, metadata, limits and errors as a remote stub. Messages are copied both
- * ways; the handler never sees the caller's memory. `message_max` in bytes; 0: RPC_MESSAGE_DEFAULT_MAX. */
+ * ways; the handler never sees the caller's memory. `message_max` in bytes; 0: RPC_MESSAGE_DEFAULT_MAX. `answers`: the
+ * memory of streams that their callers have paused, RESOURCE_EXHAUSTED beyond, and of rpc_call_hold. Outlives the
+ * stub; NULL: no bound. */
 ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances,
-                                 size_t message_max);
+                                 size_t message_max, struct budget *answers);
 
 #endif

@@ -214,6 +214,7 @@ void server_call_await(struct rpc_shard *shard, struct rpc_binding *binding)
     sc->call.service = binding->instances ? binding->instances[loop_index(shard->loop)] : NULL;
     sc->call.message_max = server->options.message_max;
     sc->call.memory_max = server->options.call_memory_max;
+    sc->call.answers = server->options.answers;
     sc->arrived.completed = call_arrived;
     sc->received.completed = inbound_message_received;
     shard->awaited_count++;

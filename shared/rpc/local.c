@@ -27,6 +27,7 @@ struct local_stub {
     const struct rpc_method *methods;
     ProtobufCService *const *instances;
     size_t message_max;
+    struct budget *answers; /* NULL: no bound */
 };
 
 struct packed {
@@ -318,6 +319,7 @@ static void prepare_call(struct local *local, struct local_stub *stub, struct lo
     call->service = stub->instances[loop_index(loop)];
     call->message_max = stub->message_max;
     call->memory_max = stub->message_max * CALL_MEMORY_FACTOR;
+    call->answers = stub->answers;
     call->deadline_ns = local->base.deadline_ns;
     rpc_trace_local(call, &local->base);
     rpc_call_begin(call);
@@ -386,7 +388,7 @@ static void local_destroy_stub(ProtobufCService *service)
 }
 
 ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCService *const *instances,
-                                 size_t message_max)
+                                 size_t message_max, struct budget *answers)
 {
     const ProtobufCServiceDescriptor *descriptor = instances[0]->descriptor;
     size_t count;
@@ -398,5 +400,6 @@ ProtobufCService *rpc_local_stub(const struct rpc_schema *schema, ProtobufCServi
     stub->methods = methods;
     stub->instances = instances;
     stub->message_max = message_max ? message_max : RPC_MESSAGE_DEFAULT_MAX;
+    stub->answers = answers;
     return &stub->base;
 }

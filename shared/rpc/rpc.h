@@ -37,7 +37,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct budget;
 struct job;
 struct rpc_call;
 struct rpc_outbound;
@@ -101,11 +100,12 @@ const char *rpc_call_method(const struct rpc_call *call);
 const struct rpc_principal *rpc_call_principal(const struct rpc_call *call);
 /* True for the latter. */
 bool rpc_call_is_forwarded(const struct rpc_call *call);
-/* Takes `size` bytes of the budget for the call's answer, in the name of the caller, until the answer has been sent.
- * Before the answer is made; if it is made again, the new size replaces the old one. By the handler's part that owns
- * the call, in any loop. The budget outlives the call. False: it has no room, and `st` says so with RESOURCE_EXHAUSTED
- * and a hint when to retry. */
-bool rpc_call_hold(struct rpc_call *call, struct budget *budget, size_t size, struct status *st);
+/* Each answer takes bytes of the process' budget for answers, in the name of the caller, from its reply until it has
+ * been sent; without room the call ends with RESOURCE_EXHAUSTED and a hint when to retry. This function takes the bytes
+ * of a unary answer of `size` bytes earlier, for a handler that makes a large one: the reply takes only what is missing
+ * then. If the answer is made again, it is taken once. By the handler's part that owns the call, in any loop. False: no
+ * room, which `st` says. */
+bool rpc_call_hold(struct rpc_call *call, size_t size, struct status *st);
 /* Sets loop, deadline and owner (loop/jobs.h). While the job is under way the call is not to be ended. */
 void rpc_call_job(const struct rpc_call *call, struct job *job);
 /* Of the requests so far, as they are packed. */

@@ -27,9 +27,11 @@ struct rpc_server_options {
     size_t message_max;          /* bytes of a message, both ways; 0: the default */
     size_t call_memory_max;      /* bytes a call's arena may take; 0: 8 × message_max */
     size_t memory_max;           /* bytes gRPC may buffer over all connections; 0: 64 MiB */
-    struct budget *budget; /* in place of memory_max: the memory of unary requests until they end, RESOURCE_EXHAUSTED
-                              beyond; gRPC may buffer in the rest of it. Outlives the server; NULL: no budget */
-    unsigned streams_max;  /* concurrent calls on a connection; 0: 1,000 */
+    struct budget *budget;  /* in place of memory_max: the memory of unary requests until they end, RESOURCE_EXHAUSTED
+                               beyond; gRPC may buffer in the rest of it. Outlives the server; NULL: no budget */
+    struct budget *answers; /* the memory of answers until they are sent, RESOURCE_EXHAUSTED beyond. Outlives the
+                               server; NULL: no bound */
+    unsigned streams_max;   /* concurrent calls on a connection; 0: 1,000 */
     int64_t connection_age_ms; /* a connection is asked to move on after this long; 0: never, for clients that look
                                   at health at least every few seconds */
     int64_t call_max_ms;       /* the longest a unary call may take with any deadline of its client; 0: no limit */

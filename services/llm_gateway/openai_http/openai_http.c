@@ -298,7 +298,7 @@ struct openai_http *openai_http_create(const struct service_context *context, co
     }
     openai_http->loop = context->loop;
     openai_http->auth = context->auth;
-    openai_http->stub = rpc_local_stub(context->schema, context->instances, message_max);
+    openai_http->stub = rpc_local_stub(context->schema, context->instances, message_max, context->answers);
     openai_http->message_max = message_max;
     openai_http->call_max_ms = config_duration_ms(config, "rpc.call_max");
     if (!openai_http->call_max_ms)

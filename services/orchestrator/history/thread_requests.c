@@ -27,7 +27,6 @@
 #include <stdlib.h>
 
 #define STATE_MAX       FIELD_BYTES_MAX /* bytes: one field always fits */
-#define ANSWER_FACTOR   2               /* memory of an answer: its text, and what the transport makes of it */
 #define ACTIVATIONS_MAX 1000
 #define PAGE_DEFAULT    50
 #define PAGE_MAX        500
@@ -179,9 +178,8 @@ static bool write_state(struct request *request, const struct state *state, cons
             request_fail(request, &st, NULL);
             return false;
         }
-    size_t size = ANSWER_FACTOR * state_size(state, message->n_fields ? fields : NULL, message->n_fields);
-    if (request->call && size > BUDGET_SMALL_MAX &&
-        !rpc_call_hold(request->call, request->runner->options.answers, size, &st)) {
+    size_t size = state_size(state, message->n_fields ? fields : NULL, message->n_fields);
+    if (request->call && size > BUDGET_SMALL_MAX && !rpc_call_hold(request->call, size, &st)) {
         request_fail(request, &st, NULL);
         return false;
     }

@@ -208,7 +208,6 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     struct orchestrator *orchestrator = xcalloc(1, sizeof *orchestrator);
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
-    orchestrator->answers = context->answers;
     orchestrator->spans = context->spans;
     orchestrator->services.keyed = context->auth != NULL;
     orchestrator->runner_metrics = runner_metrics_create(context->metrics);
@@ -353,7 +352,6 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .agents = orchestrator->agents,
         .services = &orchestrator->services,
         .fanout = orchestrator->fanout,
-        .answers = orchestrator->answers,
         .spans = orchestrator->spans,
         .node_log = node_log_of(orchestrator->config),
         .trace_content = config_boolean(orchestrator->config, "orchestrator.trace_content"),

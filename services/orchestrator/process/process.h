@@ -39,7 +39,6 @@ struct orchestrator {
     struct mail_tls mail_server, mail_client; /* of the fan-out between orchestrators */
     const struct config *config;
     struct metrics *metrics;
-    struct budget *answers;                /* of the process */
     struct spans *spans;                   /* NULL: no traces */
     struct runner_metrics *runner_metrics; /* of the runner */
     pthread_mutex_t lock;                  /* of the opening */

@@ -37,7 +37,7 @@ struct request {
     const struct trace_context *trace; /* that a run goes on with; may be NULL. Alive until `answered` */
     bool in_call;                      /* for a call that is still under way: it is served though the server drains */
     struct arena *arena;               /* of the owner's call: the answer is allocated there */
-    struct rpc_call *call;             /* that call, which holds the memory of large answers; or NULL */
+    struct rpc_call *call;             /* that call, for rpc_call_hold; or NULL */
     void (*answered)(struct request *request);
     void *owner;
     uint64_t given; /* another orchestrator forwarded it to us, with this `thread_token`; 0: not forwarded. Served only

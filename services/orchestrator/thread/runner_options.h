@@ -24,7 +24,6 @@ struct runner_options {
     struct agents *agents;
     const struct node_services *services;  /* handed to tasks; may be NULL */
     struct fanout *fanout;                 /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
-    struct budget *answers;                /* that large states take bytes of; NULL: no bound */
     struct spans *spans;                   /* of traces; NULL: no spans are recorded */
     enum node_log node_log;                /* node_log.h: which lines of nodes are logged */
     bool trace_content;                    /* spans show inputs, outputs and whole texts of errors */

@@ -110,8 +110,10 @@ def parse_events(lines):
 
 
 class Suite:
-    def __init__(self, processes, *flags, keys=True):
-        self.processes, self.port, self.host = [], free_port(), "127.0.0.1"
+    def __init__(self, processes, *flags, keys=True, key=None):
+        """`key`: of all requests that name no other."""
+        self.processes, self.port, self.host, self.key = [], free_port(), "127.0.0.1", key
+        self.rpc_port = free_port()  # of the process, or of the orchestrator
         common = ["--http.listen=", "--loops=2"]
         if keys:
             common += [f"--rpc.keys=file:{write('keys.json', json.dumps(KEYS))}", "--peers.key=services"]
@@ -119,9 +121,10 @@ class Suite:
         edge = [f"--edge.listen=127.0.0.1:{self.port}", *flags]
         tools = ["--tool_runner.store=memory:", "--tool_runner.record=memory:"]
         if processes == "one":
-            self.begin("renga", "serve", f"--rpc.listen=127.0.0.1:{free_port()}", *common, *orchestrator, *tools, *edge)
+            self.begin("renga", "serve", f"--rpc.listen=127.0.0.1:{self.rpc_port}", *common, *orchestrator, *tools, *edge)
         else:
-            at = {name: f"127.0.0.1:{free_port()}" for name in ("llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator")}
+            at = {name: f"127.0.0.1:{free_port()}" for name in ("llm_gateway", "planner", "tool_runner", "reviewer")}
+            at["orchestrator"] = f"127.0.0.1:{self.rpc_port}"
             own = {"orchestrator": orchestrator, "tool_runner": tools}
             for name, address in at.items():
                 peers = [f"--peers.{peer}=dns:///{where}" for peer, where in at.items() if peer != name]
@@ -151,8 +154,8 @@ class Suite:
         """One request. In the names of headers an underscore stands for a dash."""
         connection = self.connect()
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        if key:
-            sent["authorization"] = f"Bearer {key}"
+        if key or self.key:
+            sent["authorization"] = f"Bearer {key or self.key}"
         if isinstance(body, (dict, list)):
             body = json.dumps(body)
             sent.setdefault("content-type", "application/json")
@@ -166,8 +169,8 @@ class Suite:
         """The response of a stream, to be read; its connection is `.connection`."""
         connection = self.connect(60)
         sent = {"accept": "text/event-stream", **{name.replace("_", "-"): value for name, value in headers.items()}}
-        if key:
-            sent["authorization"] = f"Bearer {key}"
+        if key or self.key:
+            sent["authorization"] = f"Bearer {key or self.key}"
         if body is not None:
             sent["content-type"] = "application/json"
         connection.request(method, path, body=None if body is None else json.dumps(body), headers=sent)

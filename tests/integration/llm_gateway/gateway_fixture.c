@@ -197,7 +197,7 @@ static void serve(void)
     struct rpc_channel_options channel = {.schema = house.schema, .target = target};
     house.channel = rpc_channel_create(&channel, &st);
     house.remote = rpc_channel_stub(house.channel, house.fixture.instance->descriptor, &st);
-    house.local = rpc_local_stub(house.schema, &house.fixture.instance, 0);
+    house.local = rpc_local_stub(house.schema, &house.fixture.instance, 0, NULL);
 }
 
 static void move_in(void)

@@ -3,6 +3,7 @@
 #ifndef RENGA_TESTS_RPC_SERVICE_FIXTURE_H
 #define RENGA_TESTS_RPC_SERVICE_FIXTURE_H
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "loop/loop.h"
 #include "probe.h"
@@ -28,6 +29,7 @@
 
 #define LOOPS    2
 #define WAIT_SEC 20
+#define ANSWERS  ((size_t)64 << 20) /* bytes that answers may hold; large ones half of them */
 
 static struct loop *loops[LOOPS];
 static ProtobufCService *probes[LOOPS];
@@ -35,6 +37,7 @@ static struct rpc_schema *schema;
 static struct rpc_server *server;
 static struct rpc_channel *channel;
 static ProtobufCService *stub;
+static struct budget answers;
 
 /* ---- a call as a test makes it ---------------------------------------------------------------------------------- */
 
@@ -215,6 +218,7 @@ static inline int start_loops(void **state)
 {
     struct status st = {0};
     schema = probe_schema();
+    budget_init(&answers, ANSWERS);
     for (unsigned i = 0; i < LOOPS; i++) {
         loops[i] = loop_create(i);
         probes[i] = probe_create(loops[i], NULL);
@@ -234,7 +238,7 @@ static inline int set_up_local(void **state)
 {
     if (start_loops(state) != 0)
         return -1;
-    stub = rpc_local_stub(schema, probes, 0);
+    stub = rpc_local_stub(schema, probes, 0, &answers);
     hand_stub_to_probes();
     return 0;
 }
@@ -245,7 +249,7 @@ static inline int set_up_remote(void **state)
     if (start_loops(state) != 0 || !rpc_start(loops, LOOPS, &st))
         return -1;
     struct rpc_server_options options = {
-        .loops = loops, .loop_count = LOOPS, .schema = schema, .listen = "127.0.0.1:0"};
+        .loops = loops, .loop_count = LOOPS, .schema = schema, .listen = "127.0.0.1:0", .answers = &answers};
     server = rpc_server_create(&options, &st);
     rpc_server_add(server, probes);
     if (!rpc_server_start(server, &st))
@@ -272,7 +276,16 @@ static inline int tear_down(void **state)
         loop_destroy(&loops[i]);
     }
     rpc_schema_destroy(&schema);
+    budget_fini(&answers);
     return 0;
+}
+
+/* Stands behind all tests of a list: of calls that were answered, refused, cancelled and cut. */
+static inline void no_answer_holds_memory_afterwards(void **state)
+{
+    for (int tries = 0; budget_used(&answers) && tries < WAIT_SEC * 100; tries++)
+        usleep(10000);
+    assert_int_equal(budget_used(&answers), 0);
 }
 
 /* Every test twice. */

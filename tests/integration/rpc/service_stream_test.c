@@ -14,6 +14,17 @@ static void a_stream_arrives_whole_and_in_order(void **state)
     assert_true(ask.in_order);
 }
 
+static void a_stream_that_is_read_gives_its_memory_back_as_it_goes(void **state)
+{
+    struct ask ask;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    request.messages = 600;
+    request.bytes = 64 << 10; /* 38 MB, more than answers may hold */
+    run(&ask, start_count, &request);
+    assert_int_equal(ask.call.status.code, OK);
+    assert_int_equal(ask.messages, 600);
+}
+
 static void an_empty_stream_ends_at_once(void **state)
 {
     struct ask ask;
@@ -99,15 +110,63 @@ static void a_sender_that_ignores_the_window_is_stopped(void **state)
     assert_true(ask.messages < 1000);
 }
 
+#define PAUSED 5
+
+/* The first of them that has ended; NULL after WAIT_SEC. */
+static struct ask *await_end(struct ask *asks, size_t count)
+{
+    for (int tries = 0; tries < WAIT_SEC * 100; tries++) {
+        for (size_t i = 0; i < count; i++)
+            if (sem_trywait(&asks[i].done) == 0)
+                return &asks[i];
+        usleep(10000);
+    }
+    return NULL;
+}
+
+static void readers_that_pause_hold_a_bound_together_and_others_are_answered(void **state)
+{
+    static struct ask asks[PAUSED];
+    struct ask other;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    Renga__Test__EchoRequest small = RENGA__TEST__ECHO_REQUEST__INIT;
+    request.messages = 60; /* 15 MB, which a single reader may let wait */
+    request.bytes = 256 << 10;
+    request.ignore_window = true;
+    for (size_t i = 0; i < PAUSED; i++) {
+        prepare(&asks[i], start_count, &request);
+        asks[i].came = pause_after_ten;
+        loop_post(loops[0], &asks[i].work);
+    }
+    struct ask *refused = await_end(asks, PAUSED);
+    assert_non_null(refused);
+    assert_int_equal(refused->call.status.code, RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(refused->call.status.text, "rpc.memory_max"));
+    assert_in_range(budget_used(&answers), 1, ANSWERS / 2);
+    run(&other, start_echo, &small);
+    assert_int_equal(other.call.status.code, OK);
+    for (size_t i = 0; i < PAUSED; i++) {
+        if (&asks[i] != refused)
+            cancel_soon(&asks[i], 0);
+    }
+    for (size_t i = 0; i < PAUSED; i++)
+        if (&asks[i] != refused)
+            wait_for(&asks[i]);
+    run(&other, start_echo, &small); /* behind the cancellations of those that were refused meanwhile */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_arrives_whole_and_in_order),
+        cmocka_unit_test(a_stream_that_is_read_gives_its_memory_back_as_it_goes),
         cmocka_unit_test(an_empty_stream_ends_at_once),
         cmocka_unit_test(a_stream_that_fails_delivers_what_came_before),
         cmocka_unit_test(a_reader_that_pauses_holds_the_sender_back),
         cmocka_unit_test(a_reader_that_resumes_gets_the_rest),
         cmocka_unit_test(a_sender_that_ignores_the_window_is_stopped),
+        cmocka_unit_test(readers_that_pause_hold_a_bound_together_and_others_are_answered),
+        cmocka_unit_test(no_answer_holds_memory_afterwards),
     };
     return RUN_BOTH_WAYS(tests);
 }

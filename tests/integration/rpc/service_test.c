@@ -271,6 +271,7 @@ int main(void)
         cmocka_unit_test(text_that_is_not_utf8_is_refused_with_its_field),
         cmocka_unit_test(a_reply_to_nobody_does_no_harm),
         cmocka_unit_test(a_thousand_calls_at_once_are_all_answered),
+        cmocka_unit_test(no_answer_holds_memory_afterwards),
     };
     return RUN_BOTH_WAYS(tests);
 }

@@ -279,7 +279,7 @@ static void serve(void)
     struct rpc_channel_options channel = {.schema = house.schema, .target = target};
     house.channel = rpc_channel_create(&channel, &st);
     house.remote = rpc_channel_stub(house.channel, house.instance->descriptor, &st);
-    house.fixture.local = rpc_local_stub(house.schema, &house.instance, 0);
+    house.fixture.local = rpc_local_stub(house.schema, &house.instance, 0, NULL);
 }
 
 /* The channel connects on its own time, and a call before that fails at once. */

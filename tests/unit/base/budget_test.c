@@ -102,6 +102,26 @@ static void a_request_that_grows_gives_back_what_it_took_when_it_was_small(void 
     budget_fini(&budget);
 }
 
+static void a_part_that_is_given_back_is_free_for_another_and_large_bytes_go_first(void **state)
+{
+    struct budget budget;
+    struct budget_hold anna = {.owner = budget_owner("anna", "")}, bert = {.owner = owner_apart_from(anna.owner)};
+    budget_init(&budget, TOTAL);
+    assert_true(budget_take(&budget, &anna, MIB / 32, MIB / 32));
+    assert_true(budget_take(&budget, &anna, 16 * MIB, 16 * MIB));
+    assert_false(budget_take(&budget, &bert, 17 * MIB, 17 * MIB));
+    budget_give_part(&budget, &anna, 15 * MIB);
+    assert_int_equal(anna.large, MIB);
+    assert_int_equal(budget_used(&budget), MIB + MIB / 32);
+    assert_true(budget_take(&budget, &bert, 17 * MIB, 17 * MIB));
+    budget_give_part(&budget, &anna, anna.bytes);
+    assert_int_equal(anna.bytes + anna.large, 0);
+    budget_give(&budget, &anna);
+    budget_give(&budget, &bert);
+    assert_int_equal(budget_used(&budget), 0);
+    budget_fini(&budget);
+}
+
 static void the_listener_hears_of_each_step_and_not_of_each_byte(void **state)
 {
     struct budget budget;
@@ -139,6 +159,7 @@ int main(void)
         cmocka_unit_test(one_owner_takes_no_more_than_it_leaves_free),
         cmocka_unit_test(a_flood_of_small_requests_leaves_room_for_the_large_ones_of_another_owner),
         cmocka_unit_test(a_request_that_grows_gives_back_what_it_took_when_it_was_small),
+        cmocka_unit_test(a_part_that_is_given_back_is_free_for_another_and_large_bytes_go_first),
         cmocka_unit_test(the_listener_hears_of_each_step_and_not_of_each_byte),
         cmocka_unit_test(a_size_that_wraps_round_is_refused),
     };

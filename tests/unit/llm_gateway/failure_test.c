@@ -48,7 +48,7 @@ static void send(const struct failure *failure)
     struct status st = {0};
     struct rpc_schema *schema = rpc_schema_load(renga_descriptor_set, renga_descriptor_set_size, &st);
     assert_non_null(schema);
-    ProtobufCService *stub = rpc_local_stub(schema, instances, 0);
+    ProtobufCService *stub = rpc_local_stub(schema, instances, 0, NULL);
     sent = failure;
     loop_enter(loop);
     rpc_client_call_init(&call, loop, NULL);

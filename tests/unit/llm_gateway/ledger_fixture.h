@@ -54,7 +54,7 @@ static inline int move_in(void **state)
     house.schema = rpc_schema_load(renga_descriptor_set, renga_descriptor_set_size, &st);
     house.loop = loop_create(0);
     assert_true(loop_start(house.loop, &st));
-    house.stub = rpc_local_stub(house.schema, instances, 0);
+    house.stub = rpc_local_stub(house.schema, instances, 0, NULL);
     return 0;
 }
 

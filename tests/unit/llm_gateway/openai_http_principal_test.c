@@ -42,7 +42,7 @@ static void call_as(const struct rpc_principal *principal, const char *expected)
     struct loop *loop = loop_create(0);
     struct rpc_schema *schema = rpc_schema_load(renga_descriptor_set, renga_descriptor_set_size, &st);
     assert_non_null(schema);
-    ProtobufCService *stub = rpc_local_stub(schema, instances, 0);
+    ProtobufCService *stub = rpc_local_stub(schema, instances, 0, NULL);
     ended = false;
     loop_enter(loop);
     rpc_client_call_init(&call, loop, NULL);
