@@ -16,7 +16,7 @@ static const char document[] =
     "\"models\": {\"default\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"chat\"}]},"
     "\"kept\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"chat.kept\"}],"
     "           \"cache\": {\"read\": true, \"write\": true, \"ttl\": \"10m\"}},"
-    "\"slow\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"slow\"}]},"
+    "\"waits\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"waits\"}]},"
     "\"mends\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"too-large\"}]},"
     "\"cut\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"cuts-stream\"}]},"
     "\"tools\": {\"targets\": [{\"deployment\": \"one\", \"model\": \"tools\"}]}},"
@@ -92,9 +92,9 @@ static void identical_questions_at_the_same_time_are_asked_once(void **state)
     struct reply *replies[CALLS];
     Renga__V1__CacheControl share = RENGA__V1__CACHE_CONTROL__INIT;
     share.read = 1;
-    init_new(&question, "slow", text);
+    init_new(&question, "waits", text);
     question.request.cache = &share;
-    int64_t before = seen_number(*state, "slow", "requests");
+    int64_t before = seen_number(*state, "waits", "requests");
     for (int i = 0; i < CALLS; i++) {
         replies[i] = reply_create(*state);
         begin_ask(replies[i], &question);
@@ -106,7 +106,7 @@ static void identical_questions_at_the_same_time_are_asked_once(void **state)
         shared += replies[i]->response->finish->cache_use == USE(COALESCED);
         reply_free(replies[i]);
     }
-    assert_int_equal(seen_number(*state, "slow", "requests") - before, 1);
+    assert_int_equal(seen_number(*state, "waits", "requests") - before, 1);
     assert_int_equal(shared, CALLS - 1);
 }
 
@@ -249,7 +249,7 @@ static void a_call_that_was_left_is_settled_as_cancelled(void **state)
     char text[64];
     struct question question;
     Renga__V1__CallOrigin origin = RENGA__V1__CALL_ORIGIN__INIT;
-    init_new(&question, "slow", text);
+    init_new(&question, "waits", text);
     origin.run_id = text;
     question.request.origin = &origin;
     struct reply *reply = reply_create(*state);

@@ -201,6 +201,11 @@ class Upstream(BaseHTTPRequestHandler):
         time.sleep(0.05)
         self.chat(request)
 
+    def waits(self, request):
+        """Long enough for others to come, on a busy machine too."""
+        time.sleep(2)
+        self.chat(request)
+
     def mends(self, request):
         """Breaks twice, then answers."""
         if self.seen["requests"] <= 2:

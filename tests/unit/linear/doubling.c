@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define SIZES           4
-#define FIRST_BYTES     ((size_t)32 << 10)  /* of the largest of four inputs, at first */
+#define FIRST_BYTES     ((size_t)16 << 10)  /* of the largest of four inputs, at first */
 #define OWN_FIRST_BYTES ((size_t)128 << 10) /* the same for attacks that are made for one reader */
 #define ENOUGH_NS       500000              /* that the largest must take */
 #define SLOW_NS         100000000           /* beyond which it is measured ROUNDS_SLOW times */
