@@ -137,9 +137,13 @@ function(renga_place_of name) # by RENGA_LONGEST
   endif()
 endfunction()
 
-# renga_test(NAME SOURCE [LIBRARIES...]): a cmocka program that is a test of its own.
+# renga_test(NAME SOURCE [LIBRARIES...]): a cmocka program that is a test of its own. tests/run names those in RENGA_NOT_RUN that it
+# does not run in this build: they are built on request only.
 function(renga_test name source)
   add_executable(${name} ${source})
+  if(name IN_LIST RENGA_NOT_RUN)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   target_link_libraries(${name} PRIVATE renga_flags PkgConfig::CMOCKA ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(RENGA_GOLD)

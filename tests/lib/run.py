@@ -7,7 +7,7 @@
   tests/run --jobs=N        N tests beside each other; most of them wait, so it is three a core where nothing is said
   tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
 
-All is one schedule (schedule.py): while the tests of a build wait, the next build is made; clang-tidy and the fuzzers take what
+All is one schedule (schedule.py): while the tests of a build wait, the next build is made; the fuzzers and clang-tidy take what
 is left of the processor; tests with RUN_SERIAL run alone, when all else has ended, those with the label `waiting` beside each other.
 
 Every sentence counts: a cmocka test, or a line 'ok - …' / 'not ok - …' of a script. A test that failed beside others is
@@ -72,30 +72,45 @@ def failures_of(name, how, text):
     return [f"{name}: {sentence}" for sentence in sentences]
 
 
+def is_program(command):
+    """True where the test is a program of ours; False for a script, which starts services."""
+    return os.path.basename(os.path.dirname(command[0])) == "test"
+
+
 def starts_threads(command):
     """False where the test is a program of ours that cannot start a thread, by the functions that it takes from libraries."""
-    if os.path.basename(os.path.dirname(command[0])) != "test":
-        return True  # a script, which starts services
     asked = subprocess.run(["nm", "-D", "--undefined-only", command[0]], stdout=subprocess.PIPE, text=True)
     wanted = {line.split()[-1].split("@")[0] for line in asked.stdout.splitlines()}
-    return asked.returncode != 0 or bool(wanted & STARTS_THREADS)
+    return not is_program(command) or asked.returncode != 0 or bool(wanted & STARTS_THREADS)
 
 
-def tests_of(preset, names):
-    """The tests of a build as ctest knows them, as jobs that nobody has started."""
-    listed = json.loads(subprocess.run(["ctest", "--preset", preset, "--show-only=json-v1"], cwd=ROOT, check=True,
-                                       stdout=subprocess.PIPE, text=True).stdout)["tests"]
-    for test in listed:
+def listed(preset):
+    """The tests of a build as ctest knows them."""
+    return json.loads(subprocess.run(["ctest", "--preset", preset, "--show-only=json-v1"], cwd=ROOT, check=True,
+                                     stdout=subprocess.PIPE, text=True).stdout)["tests"]
+
+
+def is_left_out(preset, name, names):
+    return bool(re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names))
+
+
+def tests_of(preset, names, not_run):
+    """The tests of a build as jobs that nobody has started."""
+    for test in listed(preset):
         name = test["name"]
-        if preset in LEFT_OUT and re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names):
-            continue
-        if preset == "tsan" and not starts_threads(test["command"]):
+        if name in not_run or is_left_out(preset, name, names) or preset == "tsan" and not starts_threads(test["command"]):
             continue
         of = {one["name"]: one["value"] for one in test["properties"]}
         yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
                   environment=SANITIZERS | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
-                  background="background" in of.get("LABELS", []), serial=of.get("RUN_SERIAL", False),
-                  waiting="waiting" in of.get("LABELS", []))
+                  background="background" in of.get("LABELS", []), idle="idle" in of.get("LABELS", []),
+                  serial=of.get("RUN_SERIAL", False), waiting="waiting" in of.get("LABELS", []))
+
+
+def not_run_under_tsan(names):
+    """Names of test programs that need not be built with TSan, as the programs of the plain build tell."""
+    return [test["name"] for test in listed("release") if is_program(test["command"]) and
+            (is_left_out("tsan", test["name"], names) or not starts_threads(test["command"]))]
 
 
 class Preset:
@@ -104,20 +119,30 @@ class Preset:
     def __init__(self, name, names, schedule):
         self.name, self.names, self.schedule = name, names, schedule
         self.passed, self.failed, self.unsteady, self.tests = 0, {}, [], []  # failed: of a test's name, (job, sentences)
-        self.build = Job(f"{name}: the build", ["sh", "-c", f"cmake --preset {name} && cmake --build --preset {name}"], folder=ROOT,
+        self.not_run, self.build, self.next = [], None, None  # next: is built when this one is
+
+    def begin(self, not_run=()):
+        """Adds the build, without the programs of these tests."""
+        self.not_run = not_run
+        configure = f"cmake --preset {self.name} '-DRENGA_NOT_RUN={';'.join(not_run)}'"
+        self.build = Job(f"{self.name}: the build", ["sh", "-c", f"{configure} && cmake --build --preset {self.name}"], folder=ROOT,
                          background=True, ended=self.built)
-        schedule.add(self.build)
+        self.schedule.add(self.build)
 
     def built(self, job):
         if job.status:
             print(job.text[-6000:])
             print(paint(31, f"{job.name} failed"), flush=True)
             self.failed["the build"] = (None, [job.name])
+            if self.next:
+                self.next.begin()
             return
         print(f"{self.name}: built in {job.wall:.0f} s, {job.processor:.0f} s of the processor", flush=True)
         for name in ("tests.log", "rerun.log"):
             open(os.path.join(ROOT, "build", self.name, name), "w").close()
-        for test in tests_of(self.name, self.names):
+        if self.next:
+            self.next.begin(not_run_under_tsan(self.names))
+        for test in tests_of(self.name, self.names, self.not_run):
             test.ended = self.ended
             self.schedule.add(test)
 
@@ -184,6 +209,12 @@ def main():
     began = time.monotonic()
     schedule = Schedule(jobs or 3 * os.cpu_count())
     presets = [Preset(name, names, schedule) for name in (PRESETS[:1] if "--quick" in arguments else wanted)]
+    of = {preset.name: preset for preset in presets}
+    if "tsan" in of and "release" in of:
+        of["release"].next = of["tsan"]
+    for preset in presets:
+        if preset is not of.get("release", preset).next:
+            preset.begin()
     schedule.run()
     for preset in presets:
         preset.rerun()

@@ -2,8 +2,9 @@
 
 A job is a command with its folder, environment and time limit. Foreground jobs are tests, which mostly wait: `width` of them
 run at once, those with the highest `cost` first. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
-run one after the other, in the order in which they came, behind all others (`nice`). A `serial` job runs when nothing else does;
-those that are `waiting` most of their time run beside each other then.
+run one after the other, in the order in which they came, behind all others (`nice`). An `idle` job gets the processor when nobody
+else wants it (SCHED_IDLE). A `serial` job runs when nothing else does; those that are `waiting` most of their time run beside each
+other and beside idle ones then.
 A job that ends may add others."""
 import os
 import signal
@@ -16,10 +17,10 @@ BEHIND = 5  # nice of background jobs: tests beside them get three times as much
 
 class Job:
     def __init__(self, name, command, *, folder, environment=None, limit=None, cost=0.0, background=False, serial=False, waiting=False,
-                 ended=None):
+                 idle=False, ended=None):
         self.name, self.command, self.folder, self.environment = name, command, folder, environment or {}
         self.limit, self.cost, self.background, self.serial, self.ended = limit, cost, background, serial, ended
-        self.waiting = waiting
+        self.waiting, self.idle = waiting, idle
         self.status = self.process = self.output = None
         self.wall = self.processor = 0.0  # seconds; of the processor with all children that it waited for
         self.late = False  # it was ended by its limit
@@ -27,10 +28,18 @@ class Job:
     def start(self, alone=False):
         self.output = tempfile.TemporaryFile()
         self.began = time.monotonic()
-        nice = BEHIND if self.background and not alone else 0
+        behind = self.go_idle if self.idle else self.go_behind if self.background and not alone else None
         self.process = subprocess.Popen(self.command, cwd=self.folder, env=dict(os.environ, **self.environment),
                                         stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
-                                        start_new_session=True, preexec_fn=(lambda: os.nice(nice)) if nice else None)
+                                        start_new_session=True, preexec_fn=behind)
+
+    @staticmethod
+    def go_behind():
+        os.nice(BEHIND)
+
+    @staticmethod
+    def go_idle():
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
     def kill(self):
         try:
@@ -63,22 +72,25 @@ class Job:
 class Schedule:
     def __init__(self, width):
         self.width = width
-        self.foreground, self.background, self.serial, self.running = [], [], [], []
+        self.foreground, self.background, self.idle, self.serial, self.running = [], [], [], [], []
 
     def add(self, job):
-        (self.serial if job.serial else self.background if job.background else self.foreground).append(job)
+        (self.serial if job.serial else self.idle if job.idle else self.background if job.background else self.foreground).append(job)
 
     def _next(self):
         """The job to start now, or None: all that may run does."""
-        tests = sum(not job.background for job in self.running)
-        if self.background and tests == len(self.running):
+        tests = sum(not job.background and not job.idle for job in self.running)
+        behind = any(job.background for job in self.running)
+        if self.background and not behind:
             return self.background.pop(0)
+        if self.idle and not behind and not any(job.idle for job in self.running):
+            return self.idle.pop(0)
         if self.foreground and tests < self.width:
             job = max(self.foreground, key=lambda one: one.cost)
             self.foreground.remove(job)
             return job
         waiting = [job for job in self.serial if job.waiting]
-        if waiting and tests < self.width and all(job.serial and job.waiting for job in self.running):
+        if waiting and tests < self.width and all(job.idle or (job.serial and job.waiting) for job in self.running):
             self.serial.remove(waiting[0])
             return waiting[0]
         if self.serial and not self.running:
