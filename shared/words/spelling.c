@@ -321,8 +321,10 @@ static int compare_spellings(const void *key, const void *row)
 static size_t spelling_fold_beginning(char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (*word != *beginnings[i].from) /* nearly always */
+            continue;
         size_t from = strlen(beginnings[i].from), to = strlen(beginnings[i].to);
-        if (*word != *beginnings[i].from || length < from || memcmp(word, beginnings[i].from, from) != 0)
+        if (length < from || memcmp(word, beginnings[i].from, from) != 0)
             continue;
         memcpy(word, beginnings[i].to, to);
         memmove(word + to, word + from, length - from + 1);
@@ -344,6 +346,8 @@ static bool spelling_keeps_s(const char *word, size_t before)
 static void spelling_fold_ise(char *word, size_t length)
 {
     static const char *const endings[] = {"ise", "ises", "ised", "ising", "isation", "isations", "iser", "isers"};
+    if (strstr(word, "is") == NULL)
+        return;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = strlen(endings[i]);
         if (length < ending + SPELLING_ISE_LEAST || memcmp(word + length - ending, endings[i], ending) != 0)

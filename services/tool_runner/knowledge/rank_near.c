@@ -130,6 +130,8 @@ bool rank_near_find(struct tables *tables, const struct collection *collections,
 {
     struct near near = {.tables = tables, .collections = collections, .collection_count = count};
     bool katakana = false;
+    if (count == 0)
+        return false;
     for (size_t i = 0; i < RANK_STEMS_MAX; i++)
         if (term->stems[i] && rank_near_count_of(&near, term->stems[i], strlen(term->stems[i]), st) > 0)
             return rank_near_take(term, arena, term->stems[i], strlen(term->stems[i]), 1);
