@@ -89,7 +89,7 @@ static bool ace_wait(struct ace_learning *learning)
         command_call_prepare(&learning->call, client->process, config_duration_ms(client->config, "timeout"));
         if (command_call_wait(&learning->call) && learning->result)
             return true;
-        client->status = learning->call.call.status;
+        orchestrator_client_note(client, &learning->call);
         ace_view_erase(learning);
         if (command_interrupted() || client->status.code != UNAVAILABLE || !config_string(client->config, CONNECT) ||
             !reconnect_retry(&learning->reconnect))

@@ -91,7 +91,7 @@ static bool ask_with_reconnect(struct ask *ask, const struct config *config)
         command_call_prepare(&ask->call, ask->client.process, config_duration_ms(config, "timeout"));
         if (command_call_wait(&ask->call) || (ask->shown && !command_interrupted()))
             return true;
-        ask->client.status = ask->call.call.status;
+        orchestrator_client_note(&ask->client, &ask->call);
         ask_view_leave(ask);
         lost += ask->reconnect.known && !ask->reconnect.lost_ns; /* with the question begun */
         if (command_interrupted() || !connect || lost == BEGINNINGS_MAX) {

@@ -78,7 +78,7 @@ static bool autonomous_wait(struct autonomous *autonomous)
         command_call_prepare(&autonomous->call, client->process, config_duration_ms(client->config, "timeout"));
         if (command_call_wait(&autonomous->call) && autonomous->result)
             return true;
-        client->status = autonomous->call.call.status;
+        orchestrator_client_note(client, &autonomous->call);
         if (command_interrupted() || client->status.code != UNAVAILABLE || !config_string(client->config, CONNECT) ||
             !reconnect_retry(&autonomous->reconnect))
             return false;

@@ -153,6 +153,7 @@ static void command_begin(struct work *work)
 /* From now on the call may be gone. */
 void command_call_ended(struct command_call *call)
 {
+    call->lost = rpc_client_call_is_lost(&call->call);
     sem_post(&call->woken);
 }
 

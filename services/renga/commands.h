@@ -83,6 +83,7 @@ struct command_call {
     struct rpc_client_call call;
     void (*begin)(struct command_call *call); /* makes the call, in its loop */
     bool cancels;                             /* Ctrl-C cancels the call; a second Ctrl-C ends the process as usual */
+    bool lost;                                /* it ended without an answer of the service: rpc_client_call_is_lost */
     struct work cancel;
     sem_t woken;
 };

@@ -101,7 +101,7 @@ bool orchestrator_client_try_service(struct orchestrator_client *client, Protobu
     };
     command_call_prepare(&asking.call, client->process, timeout_ms);
     bool answered = command_call_wait(&asking.call);
-    client->status = asking.call.call.status;
+    orchestrator_client_note(client, &asking.call);
     return answered;
 }
 
@@ -112,12 +112,18 @@ bool orchestrator_client_try(
     return orchestrator_client_try_service(client, client->orchestrator, method, request, timeout_ms, received, data);
 }
 
+void orchestrator_client_note(struct orchestrator_client *client, const struct command_call *call)
+{
+    client->status = call->call.status;
+    client->lost = call->lost;
+}
+
 void orchestrator_client_report(const struct orchestrator_client *client)
 {
     const struct status *status = &client->status;
     const char *target = orchestrator_client_target(client); /* NULL: in this process */
     fprintf(stderr, "%s: %s: %s", client->command, status_code_name((int)status->code), status->text);
-    if (status->code == UNAVAILABLE && target)
+    if (client->lost && target)
         fprintf(stderr, "; is an orchestrator running at %s? 'renga serve' is one", target);
     fputc('\n', stderr);
 }

@@ -53,6 +53,7 @@ struct orchestrator_client {
     bool terminal; /* for people: lines that move, columns, indented JSON */
     bool colours;
     struct status status; /* how the last call ended */
+    bool lost;            /* without an answer of the service */
 };
 
 int orchestrator_command_run(const struct orchestrator_command *command, int argc, char **argv);
@@ -80,6 +81,8 @@ bool orchestrator_client_try_service(struct orchestrator_client *client, Protobu
                                                       const ProtobufCMessage *message, void *data),
                                      void *data);
 void orchestrator_client_report(const struct orchestrator_client *client);
+/* Notes how a call of the command's own ended. */
+void orchestrator_client_note(struct orchestrator_client *client, const struct command_call *call);
 /* Within --timeout. */
 bool orchestrator_client_call_soon(
     struct orchestrator_client *client, const char *method, const ProtobufCMessage *request,

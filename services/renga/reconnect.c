@@ -32,8 +32,9 @@ static void report_loss(struct reconnect *reconnect)
     const struct orchestrator_client *client = reconnect->client;
     reconnect->lost_ns = clock_now_ns();
     if (reconnect_limit_ms(reconnect) > 0)
-        fprintf(stderr, "%s: %s does not answer any more (%s); it is asked again for %.0f s\n", client->command,
-                orchestrator_client_target(client), client->status.text, (double)reconnect_limit_ms(reconnect) / 1000);
+        fprintf(stderr, "%s: %s %s (%s); it is asked again for %.0f s\n", client->command,
+                orchestrator_client_target(client), client->lost ? "does not answer any more" : "cannot serve it now",
+                client->status.text, (double)reconnect_limit_ms(reconnect) / 1000);
 }
 
 bool reconnect_retry(struct reconnect *reconnect)

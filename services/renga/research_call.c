@@ -117,7 +117,7 @@ static bool research_wait(struct research *research)
                              config_duration_ms(research->client.config, "timeout"));
         if (command_call_wait(&research->call) && research->result)
             return true;
-        research->client.status = research->call.call.status;
+        orchestrator_client_note(&research->client, &research->call);
         research->view.live.count = 0;
         if (command_interrupted() || research->client.status.code != UNAVAILABLE)
             return false;

@@ -7,6 +7,9 @@ import re
 import signal
 import subprocess
 import time
+from concurrent import futures
+
+import grpc
 
 from harness import BIN, SLOW, agent, api, check, equal, expect, finish, free_port, in_background, nodes, remote, wait_until
 
@@ -39,6 +42,23 @@ def on_terminal(*words):
         shown += piece
     os.close(master)
     return process.wait(10 * SLOW), shown.decode(errors="replace")
+
+
+@check("an orchestrator that cannot serve a call now is told apart from one that is not there")
+def _():
+    def refuse(request, context):
+        context.set_trailing_metadata([("grpc-status-details-bin", b"\x08\x0e")])
+        context.abort(grpc.StatusCode.UNAVAILABLE, "the store is full")
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
+        "renga.v1.Orchestrator", {"CancelRun": grpc.unary_unary_rpc_method_handler(refuse)}),))
+    there, away = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}", f"127.0.0.1:{free_port()}"
+    server.start()
+    code, _, told = renga("cancel", "a", target=there)
+    expect(code == 1 and "UNAVAILABLE: the store is full" in told and "running at" not in told, told)
+    server.stop(0)
+    code, _, told = renga("cancel", "a", "--timeout=2s", target=away)
+    expect(code == 1 and f"is an orchestrator running at {away}?" in told, told)
 
 
 agent("poem", {"description": "Writes a verse.", "state": {"topic": {"type": "string"}, "verses": LIST}, "start": "think",
