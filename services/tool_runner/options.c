@@ -6,10 +6,11 @@
 #define MIB     (1LL << 20)
 
 const struct option tool_runner_options[] = {
-    STRING_OPTION("tool_runner.store", "renga-knowledge.db", "FILE",
-                  "Where the knowledge base is kept (SQLite; made where there is none, when it is first used), on a "
-                  "disk of this machine; or memory:, gone with the process. The default stands in the working "
-                  "directory; in a container give a file on a volume, such as /var/lib/renga/knowledge.db."),
+    STRING_OPTION("tool_runner.store", "sqlite:renga-knowledge.db", "STORE",
+                  "Where the knowledge base is kept: sqlite:FILE, made where there is none, when it is first used, on "
+                  "a disk of this machine; or memory:, gone with the process. The default stands in the working "
+                  "directory; in a container give a file on a volume, such as sqlite:/var/lib/renga/knowledge.db. A "
+                  "FILE without sqlite: is understood, too."),
     LIST_OPTION("tool_runner.roots", NULL, "FOLDERS",
                 "Folders that callers may have indexed, with all below them. Unset is none: only documents that are "
                 "sent along can be indexed."),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SQLITE "sqlite:"
+
 const char *tenant_of(const struct rpc_principal *principal)
 {
     return principal && principal->tenant ? principal->tenant : "";
@@ -25,14 +27,20 @@ bool check_collection(const char *field, const char *name, struct status *st)
     return true;
 }
 
-/* A private store of the process if no path is set. */
-static char *knowledge_path_of(const struct config *config, const void *owner)
+/* The path of "sqlite:FILE", or of FILE alone; a private store of the process if none is set. NULL: no such store. */
+static char *knowledge_path_of(const struct config *config, const void *owner, struct status *st)
 {
-    const char *path = config_string(config, "tool_runner.store");
+    const char *store = config_string(config, "tool_runner.store");
     char *own = NULL;
-    if (path && path[0] && strcmp(path, SQL_MEMORY) != 0)
-        return strdup(path);
-    return asprintf(&own, SQL_MEMORY "%p", owner) < 0 ? NULL : own;
+    if (!store || !store[0] || strcmp(store, SQL_MEMORY) == 0)
+        return asprintf(&own, SQL_MEMORY "%p", owner) < 0 ? NULL : own;
+    bool named = strncmp(store, SQLITE, strlen(SQLITE)) == 0;
+    const char *path = store + (named ? strlen(SQLITE) : 0);
+    if (path[0] && (named || !strstr(path, "://")))
+        return xstrdup(path);
+    fail(st, INVALID_ARGUMENT, "tool_runner.store is '%.200s', %s; give sqlite:FILE, or memory:", store,
+         named ? "which names no file" : "and the knowledge base is kept in SQLite alone");
+    return NULL;
 }
 
 static bool find_gateway(struct knowledge *knowledge, const struct service_context *context, struct status *st)
@@ -58,7 +66,7 @@ struct knowledge *knowledge_create(const struct service_context *context, struct
 {
     struct knowledge *knowledge = xcalloc(1, sizeof *knowledge);
     pthread_mutex_init(&knowledge->lock, NULL);
-    knowledge->path = knowledge_path_of(context->config, knowledge);
+    knowledge->path = knowledge_path_of(context->config, knowledge, st);
     knowledge->roots = config_list(context->config, "tool_runner.roots", &knowledge->root_count);
     knowledge->pdf_program = config_string(context->config, "tool_runner.pdf_program");
     knowledge->pdf_time_ms = config_duration_ms(context->config, "tool_runner.pdf_time");

@@ -48,7 +48,7 @@ static bool lock_file(struct writer *writer, struct status *st)
     snprintf(path, sizeof path, "%s.lock", base);
     writer->lock_fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     if (writer->lock_fd < 0)
-        return fail(st, UNAVAILABLE, "the knowledge base cannot be locked: %s", strerror(errno));
+        return fail(st, UNAVAILABLE, "the knowledge base cannot be locked: %s: %s", path, strerror(errno));
     return fcntl(writer->lock_fd, F_OFD_SETLK, &lock) == 0 || fail_busy(writer, st);
 }
 

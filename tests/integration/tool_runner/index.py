@@ -159,7 +159,8 @@ def _():
 
 @check("renga index --json prints a message a line, and --collection names it")
 def _():
-    done = renga(f"{top}/My Docs", "--json", "--collection", "named", "--tool_runner.store=cli.db")
+    done = renga(f"{top}/My Docs", "--json", "--collection", "named", "--tool_runner.store=sqlite:cli.db")
+    expect(not os.path.exists(f"{top}/sqlite:cli.db"), "the name of the kind is in the file's name")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     expect(done.returncode == 0 and lines[-1]["done"] is True and lines[-1]["files_done"] in (2, "2"), done.stdout)
 
@@ -183,7 +184,10 @@ def _():
 def _():
     for arguments, code, part in (([], 2, "give one folder"), ([f"{top}/none"], 2, "there is no folder"),
                                   ([f"{top}/My Docs", "--tool_runner.store=cli.db", "--collection=No!"], 1, "collection: is 'No!'"),
-                                  ([f"{top}/My Docs", "--tool_runner.store=/proc/none/x.db"], 1, "UNAVAILABLE")):
+                                  ([f"{top}/My Docs", "--tool_runner.store=sqlite:/proc/none/x.db"], 1, "/proc/none/x.db"),
+                                  ([f"{top}/My Docs", "--tool_runner.store=/proc/none/x.db"], 1, "UNAVAILABLE"),
+                                  ([f"{top}/My Docs", "--tool_runner.store=sqlite:"], 2, "names no file; give sqlite:FILE"),
+                                  ([f"{top}/My Docs", "--tool_runner.store=redis://127.0.0.1:6379"], 2, "in SQLite alone; give sqlite:FILE")):
         done = renga(*arguments)
         expect(done.returncode == code and part in done.stderr, f"{arguments}: {done.returncode}: {done.stderr}")
 
