@@ -154,7 +154,12 @@ static const char *const other_documents[] = {"graph.yaml", "graph.yml",  "graph
 static void note_without_document(struct findings *findings, const char *name, const char *path)
 {
     struct stat about;
-    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || strcmp(name, "lost+found") == 0)
+    if (stat(path, &about) != 0) {
+        if ((errno == ENOENT || errno == ELOOP) && lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+            agents_note(findings, "", name, "is a link whose target is not there; mend the link, or take it away");
+        return;
+    }
+    if (!S_ISDIR(about.st_mode) || strcmp(name, "lost+found") == 0)
         return;
     for (size_t i = 0; i < sizeof other_documents / sizeof *other_documents; i++) {
         char *other = NULL;

@@ -84,12 +84,31 @@ static const struct {
     {"plus", "sum"},          {"maximum", "max"},
 };
 
-/* Our name for theirs, also with "[]" for a list; false if the choices do not have it. */
-static bool find_synonym(const char *choices, const char *word, char ours[SHOWN])
+/* How other languages write a list of a type, between these two. */
+static const struct {
+    const char *before, *behind;
+} lists[] = {{"", "[]"},      {"[]", ""},         {"[", "]"},        {"list[", "]"},
+             {"list<", ">"},  {"array[", "]"},    {"array<", ">"},   {"list(", ")"},
+             {"array(", ")"}, {"list of ", "s"},  {"list of ", ""},  {"sequence[", "]"},
+             {"set[", "]"},   {"array of ", "s"}, {"array of ", ""}, {"typing.list[", "]"}};
+
+/* The type of the items; NULL: the word has not this form. */
+static const char *list_item(const char *word, size_t *size, size_t form)
 {
-    size_t size = strlen(word);
-    bool list = size > 2 && strcmp(word + size - 2, "[]") == 0;
-    size -= list ? 2 : 0;
+    size_t whole = strlen(word), before = strlen(lists[form].before), behind = strlen(lists[form].behind);
+    if (whole <= before + behind || strncasecmp(word, lists[form].before, before) != 0 ||
+        strcmp(word + whole - behind, lists[form].behind) != 0)
+        return NULL;
+    *size = whole - before - behind;
+    return word + before;
+}
+
+/* Our name for theirs of `size` bytes, a list of it with "[]"; false if the choices do not have it. */
+static bool find_name(const char *choices, const char *word, size_t size, bool list, char ours[SHOWN])
+{
+    snprintf(ours, SHOWN, "%.*s%s", (int)size, word, list ? "[]" : "");
+    if (list && choice_index(choices, ours) >= 0)
+        return true;
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         if (strlen(synonyms[i].theirs) != size || strncasecmp(synonyms[i].theirs, word, size) != 0)
             continue;
@@ -98,6 +117,17 @@ static bool find_synonym(const char *choices, const char *word, char ours[SHOWN]
             return true;
     }
     return false;
+}
+
+static bool find_synonym(const char *choices, const char *word, char ours[SHOWN])
+{
+    bool found = find_name(choices, word, strlen(word), false, ours);
+    for (size_t i = 0; !found && i < sizeof lists / sizeof *lists; i++) {
+        size_t size = 0;
+        const char *item = list_item(word, &size, i);
+        found = item && find_name(choices, item, size, true, ours);
+    }
+    return found;
 }
 
 bool choice_refuse(struct reading *in, const cJSON *item, const char *name, const char *choices, const char *word)

@@ -60,6 +60,13 @@ static inline struct house house_open(void)
 }
 
 /* Writes root/path, and the folders above it; NULL takes it away. */
+static inline void house_link(const struct house *house, const char *path, const char *target)
+{
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s/%s", house->root, path);
+    assert_int_equal(symlink(target, whole), 0);
+}
+
 static inline void house_write(const struct house *house, const char *path, const char *text)
 {
     char whole[512];

@@ -44,10 +44,12 @@ static void a_good_agent_loads_beside_a_faulty_one(void **state)
                 "{\"agent\": \"bad\",\n\"start\": \"n\",\n\"nodes\": {\"n\": {\"kind\": \"nop\"}}}");
     house_write(&house, "none/notes.txt", "no agent");
     house_write(&house, ".hidden/graph.json", "{");
+    house_link(&house, "gone", "nowhere");
     house_load(&house);
     struct tally tally = tally_of(&house);
     assert_string_equal(tally.names, "good ");
-    assert_int_equal(tally.problems, 2);
+    assert_int_equal(tally.problems, 3);
+    assert_contains(house.log, "gone: is a link whose target is not there");
     assert_contains(house.log, "none/graph.json: is not there, so this folder is no agent");
     assert_string_equal(tally.last, "bad/graph.json:3:17: there is no kind 'nop'; did you mean 'noop'?");
     assert_contains(house.log, "bad/graph.json:3:17: there is no kind");
