@@ -4,6 +4,7 @@
 #include "assets.h"
 #include "base/budget.h"
 #include "errors.h"
+#include "http/http1_chars.h"
 #include "origin.h"
 #include "rpc/auth.h"
 #include "session.h"
@@ -20,18 +21,34 @@
 #define ANY_METHOD      "renga.v1.Edge/Any"
 #define SMALL_BODY_MAX  4096 /* bytes of a body from a client that is not authenticated yet */
 #define ARENA_MAX       ((size_t)256 << 10)
+#define PARAMETER_MAX   32   /* bytes of a name that is compared, more than key_parameters have */
 #define STORAGE_SIZE    1024 /* bytes of it that need no heap: of most paths all */
 
 /* Parameters that clients use for keys. They end in logs, histories and the Referer of the next page. */
 static const char *const key_parameters[] = {"key",          "api_key",       "apikey", "api-key", "access_token",
                                              "access-token", "authorization", "bearer", "token",   "auth"};
 
+/* The name of a parameter, decoded and cut to PARAMETER_MAX. Ends at "=", "&" or the end of the query. */
+static void access_read_name(const char *at, char name[PARAMETER_MAX])
+{
+    const char *end = at + strcspn(at, "=&");
+    size_t size = 0;
+    while (at < end && size < PARAMETER_MAX - 1) {
+        int low = *at == '%' && hex_value(at[1]) >= 0 ? hex_value(at[2]) : -1;
+        name[size++] = low >= 0 ? (char)(hex_value(at[1]) << 4 | low) : *at;
+        at += low >= 0 ? 3 : 1;
+    }
+    name[size] = '\0';
+}
+
 static bool access_key_in_url(const char *query, struct status *st)
 {
-    for (size_t i = 0; query && i < sizeof key_parameters / sizeof key_parameters[0]; i++) {
-        size_t length = strlen(key_parameters[i]);
-        for (const char *at = query; (at = strcasestr(at, key_parameters[i])); at += length)
-            if ((at == query || at[-1] == '&') && (at[length] == '=' || at[length] == '&' || !at[length]))
+    char name[PARAMETER_MAX];
+    for (const char *at = query, *next; at; at = next ? next + 1 : NULL) {
+        next = strchr(at, '&');
+        access_read_name(at, name);
+        for (size_t i = 0; i < sizeof key_parameters / sizeof key_parameters[0]; i++)
+            if (strcasecmp(name, key_parameters[i]) == 0)
                 return !fail_field(st, key_parameters[i],
                                    "must not stand in a URL, where logs and histories keep it; send the key as "
                                    "'Authorization: Bearer KEY', and replace it");

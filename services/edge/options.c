@@ -30,9 +30,10 @@ const struct option edge_options[] = {
     DURATION_OPTION("edge.read_timeout", "10s", 100, HOUR_MS,
                     "The longest for the headers of a request, and for a silence within its body."),
     INTEGER_OPTION("edge.connections", "10000", 1, 1000000, "CONNECTIONS", "Connections at a time; further ones wait."),
-    INTEGER_OPTION(
-        "edge.connections_per_address", "10000", 0, 1000000, "CONNECTIONS",
-        "Connections at a time of one source address; further ones are closed. 0: no bound, behind a proxy."),
+    INTEGER_OPTION("edge.connections_per_address", "1000", 0, 1000000, "CONNECTIONS",
+                   "Connections at a time of one source address (IPv6: of one /64), a tenth of all by default, so that "
+                   "one address "
+                   "never takes them all; further ones are closed. 0: no bound, behind a proxy, which is one address."),
     INTEGER_OPTION("edge.streams_per_client", "1000", 1, 1000000, "STREAMS",
                    "Streams at a time of one key; further ones are answered with 429."),
     {.name = "edge.session_key",

@@ -208,7 +208,7 @@ JSON = {"content_type": "application/json"}
 
 @check("a key in the URL is refused, whatever it is called, and not answered even where it is right")
 def _():
-    for name in ("key", "api_key", "access_token", "token", "KEY", "Authorization"):
+    for name in ("key", "api_key", "access_token", "token", "KEY", "Authorization", "%6bey", "k%65y", "api%5Fkey", "a=1&%4BEY"):
         _, error = refused(400, "INVALID_ARGUMENT", "GET", f"/v1/agents?{name}=opens-all", authorization="")
         expect("opens-all" not in json.dumps(error), f"{name}: {error}")
 
