@@ -184,6 +184,13 @@ check("each kind of node stands in the tables of nodes/README.md and graph/READM
       [f"{kind} is not in {page}" for page in ("services/orchestrator/nodes/README.md", "services/orchestrator/graph/README.md")
        for kind in kinds if not re.search(rf"^\|.*`{kind}`", read(page), re.M)])
 
+methods = {name for path in files if path.endswith(".proto") and path != "proto/renga/v1/node.proto"
+           for name in re.findall(r"^ *rpc ([A-Z][a-z]+[A-Z]\w*)\(", read(path), re.M)}
+check("no text of a status names a method of gRPC: a person at HTTP or at the command line does not know it",
+      [f"{path} says '{text[:60]}'" for path in product if path.startswith("services/") and "/generator/" not in path
+       for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', read(path)) if " " in text and methods & set(re.findall(r"\w+", text))]
+      or ([] if len(methods) > 30 else ["the contract has no methods"]))
+
 measured = measures.measure()
 check(f"at most {SHARED_SHARE_MAX:.0%} of the functions have a name that stands in several files",
       [f"{name}: {', '.join(sorted(files))}" for name, files in measured["shared"].items()]

@@ -31,8 +31,8 @@ static bool fork_thread_take(struct request *request, struct thread *thread, str
         return true;
     thread_adopt(thread, thread_new(thread->shard, thread->tenant, thread->id));
     return request_refuse(request, NULL, RESOURCE_EXHAUSTED,
-                          "the state there is larger than the %u bytes that a thread can begin with; CopyThread "
-                          "takes the whole history",
+                          "the state there is larger than the %u bytes that a thread can begin with; copy the "
+                          "thread, with its whole history",
                           STORE_VALUE_MAX);
 }
 

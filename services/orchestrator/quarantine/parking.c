@@ -71,7 +71,7 @@ static void parking_park_run(struct thread *thread, struct run *run)
     crashes_clear(thread, thread->last + 1);
     run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_FAILED, RENGA__V1__STOP_REASON__STOP_REASON_OWNER_CRASHED, INTERNAL,
                "its orchestrator died %u times %s (%s), with no step committed between; it is not taken up by itself "
-               "any more, and ResumeRun with run_id %s lets it go on",
+               "any more; to let it go on, resume the run %s",
                count, buffer_text(&node), owners, run->id);
     buffer_fini(&node);
 }

@@ -58,11 +58,10 @@ static bool fits_field(const struct field *field, size_t bytes, const char *node
 {
     size_t most = FIELD_BYTES_MAX - strlen(field->name) - 5; /* {"NAME":VALUE} */
     return bytes <= most ||
-           fail(
-               st, ABORTED,
-               "node '%s': the field '%s' would have %zu bytes; at most %zu are allowed, as GetState can answer it and "
-               "a node can be sent it; keep less in it, or divide it among several fields",
-               node, field->name, bytes, most);
+           fail(st, ABORTED,
+                "node '%s': the field '%s' would have %zu bytes; at most %zu are allowed, as the state can be read and "
+                "a node can be sent it; keep less in it, or divide it among several fields",
+                node, field->name, bytes, most);
 }
 
 /* ---- values by keys ---------------------------------------------------------------------------------------------- */

@@ -172,7 +172,7 @@ static void resume_decide(struct autonomous_call *call, const cJSON *fields, con
     else if (*wanted && strcmp(state->interrupts[0]->interrupt_id, wanted) != 0)
         resume_refuse_answered(call, NULL);
     else if (state->interrupts[0]->kind != RENGA__V1__INTERRUPT_KIND__INTERRUPT_KIND_BEFORE)
-        resume_refuse_graph(call, "its graph asks a question of its own; ResumeRun answers that");
+        resume_refuse_graph(call, "its graph asks a question of its own; answer it on the run itself");
     else
         resume_send(call, fields, state);
 }

@@ -111,7 +111,7 @@ static bool research_is_finished(const Renga__V1__Run *run, const char **reason,
     *reason = "RUN_NOT_FINISHED";
     if (run->state == RENGA__V1__RUN_STATE__RUN_STATE_FAILED || run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED)
         return fail(st, FAILED_PRECONDITION,
-                    "the run '%s' has ended without a report: %.512s; ResumeRun goes on with it", run->run_id,
+                    "the run '%s' has ended without a report: %.512s; resume the run to go on with it", run->run_id,
                     run->stop_text);
     return run->state == RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED ||
            fail(st, FAILED_PRECONDITION, "the run '%s' is not finished; wait for its report", run->run_id);

@@ -102,10 +102,12 @@ static bool check_document(const Renga__V1__InlineDocument *document, size_t pla
         return fail_field(st, field, "has %zu bytes; 1 to %d are possible", length, FOLDER_PATH_MAX);
     snprintf(field, sizeof field, "documents.documents[%zu].content", place);
     if (document->content.len == 0)
-        return fail_field(st, field, "is empty; leave the document out, or delete it with DeleteDocuments");
+        return fail_field(st, field, "is empty; leave the document out, or have it deleted");
     snprintf(field, sizeof field, "documents.documents[%zu].format", place);
     if (document->format && !document_is_format(document->format))
-        return fail_field(st, field, "is %d, which is no format; GetKnowledgeBase lists them", (int)document->format);
+        return fail_field(st, field,
+                          "is %d, which is no format; leave it out, so that the name of the document tells it",
+                          (int)document->format);
     *bytes += document->content.len;
     return true;
 }

@@ -38,7 +38,7 @@ static bool list_notes_take_token(const Renga__V1__ListNotesRequest *request, co
     long step = colon ? strtol(colon + 1, &end, 10) : 0;
     if (!colon || !colon[1] || *end || step < 1 || step > INT32_MAX || colon - token > RUN_MAX)
         return fail(st, OUT_OF_RANGE,
-                    "page_token is '%.64s', which ListNotes did not give; send next_page_token of its last answer, or "
+                    "page_token is '%.64s', which no page of notes gave; send next_page_token of the last one, or "
                     "leave it empty for the first page",
                     token);
     const char *run = arena_strndup(arena, token, (size_t)(colon - token));

@@ -160,8 +160,8 @@ static bool changes_take_token(struct changes_listing *self, struct status *st)
         return true;
     if (!strchr("123456789", *token) || *end || after > self->load.head.revision)
         return fail(st, OUT_OF_RANGE,
-                    "page_token is '%.64s', which ListPlaybookChanges did not give; send next_page_token of its last "
-                    "answer, or leave it empty for the newest",
+                    "page_token is '%.64s', which no page of changes gave; send next_page_token of the last one, "
+                    "or leave it empty for the newest",
                     token);
     self->newest = after - 1;
     return true;

@@ -70,7 +70,7 @@ static bool playbooks_check(const Renga__V1__ListPlaybooksRequest *request, stru
         return false;
     return !*request->page_token || playbook_check_dataset("page_token", request->page_token, &ignored) ||
            fail(st, OUT_OF_RANGE,
-                "page_token is '%.64s', which ListPlaybooks did not give; send next_page_token of its last answer, or "
+                "page_token is '%.64s', which no page of playbooks gave; send next_page_token of the last one, or "
                 "leave it empty for the first page",
                 request->page_token);
 }

@@ -97,13 +97,13 @@ static bool are_rows_whole(const struct playbook *playbook, struct status *st)
 {
     if (playbook->damaged)
         return fail(st, DATA_LOSS,
-                    "bullet '%s' of the playbook '%s' is damaged in the store; write it anew or remove it with "
-                    "PutPlaybook, and all the others are as they were",
+                    "bullet '%s' of the playbook '%s' is damaged in the store; write it anew or remove it, and "
+                    "all the others are as they were",
                     playbook->damaged->bullet.id, playbook->dataset);
     for (size_t i = 0; i < playbook->n_proposals; i++)
         if (!playbook->proposals[i]->operation)
             return fail(st, DATA_LOSS,
-                        "proposal '%s' of the playbook '%s' is damaged in the store; reject it with PutPlaybook, and "
+                        "proposal '%s' of the playbook '%s' is damaged in the store; reject it, and "
                         "all the rest is as it was",
                         playbook->proposals[i]->id, playbook->dataset);
     return true;
@@ -113,7 +113,7 @@ bool playbook_is_incomplete(const struct playbook *playbook, struct status *st)
 {
     return fail(st, DATA_LOSS,
                 "rows of the playbook '%s' are missing in the store, which has %zu bullets and %zu proposals of it; "
-                "write it anew with PutPlaybook and replace, for example as it was at an earlier revision",
+                "write it anew as a whole, for example as it was at an earlier revision",
                 playbook->dataset, playbook->count, playbook->n_proposals);
 }
 

@@ -66,8 +66,8 @@ static bool take_head(struct playbook_load *self, struct playbook_head *head)
         return false;
     if (self->scan.count && !playbook_head_read(&self->scan.rows[0], head))
         return fail(&self->status, DATA_LOSS,
-                    "the head of the playbook '%s' is damaged in the store; restore the store from a backup, or remove "
-                    "the playbook with DeletePlaybook",
+                    "the head of the playbook '%s' is damaged in the store; restore the store from a backup, or delete "
+                    "the playbook",
                     self->dataset);
     return true;
 }

@@ -66,7 +66,7 @@ const Renga__V1__PlaybookProposal *playbook_draft_propose(struct playbook_draft 
     if (draft->n_proposals >= PLAYBOOK_PROPOSALS_MAX || bytes > PLAYBOOK_PROPOSAL_BYTES_MAX) {
         fail(st, RESOURCE_EXHAUSTED,
              "%zu proposals of the playbook '%s' wait for a person, and there is no room for another; accept or reject "
-             "some with PutPlaybook",
+             "some",
              draft->n_proposals, draft->base->dataset);
         return NULL;
     }

@@ -45,8 +45,7 @@ static void restore_prepare(struct playbook_write *write)
     if (self->request->revision && write->load.playbook->damaged) {
         struct playbook *now = write->load.playbook;
         fail(&write->status, DATA_LOSS,
-             "bullet '%s' of the playbook '%s' is damaged in the store; write it anew or remove it with PutPlaybook "
-             "first",
+             "bullet '%s' of the playbook '%s' is damaged in the store; write it anew or remove it first",
              now->damaged->bullet.id, now->dataset);
         playbook_write_go_on(write);
         return;

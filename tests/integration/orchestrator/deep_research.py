@@ -206,7 +206,7 @@ def _():
         equal((error.code(), reason_of(error)), (grpc.StatusCode.NOT_FOUND, "RUN_FAILED"), "the error")
         failed = api.ask("ListRuns", agent="deep_research", page_size=1).runs[0]
     told = refused("FAILED_PRECONDITION", lambda: follow_up(failed.run_id), "RUN_NOT_FINISHED")
-    expect("no index 'x'" in told and "ResumeRun" in told, told)
+    expect("no index 'x'" in told and "resume the run" in told, told)
 
 
 @check("a run that failed or was cancelled goes on by ResumeRun, and the stream of its request shows the rest, each event once")

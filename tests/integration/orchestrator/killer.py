@@ -98,7 +98,7 @@ def state_of(which, run):
 def parked(which, run):
     now = stands(which.stopped(run, 30), "FAILED", "OWNER_CRASHED")
     expect("died 3 times while it worked on node 'kills'" in now.stop_text, now.stop_text)
-    expect("ResumeRun" in now.stop_text, now.stop_text)
+    expect("resume the run" in now.stop_text, now.stop_text)
     return now
 
 

@@ -78,7 +78,7 @@ static void a_run_that_three_owners_died_of_has_failed_and_is_not_taken_up(void 
         assert_run(&stage, run, FAILED, "");
         assert_int_equal(get(&stage, run)->stop_reason, CRASHED);
         assert_contains(get(&stage, run)->stop_text, "died 3 times while it worked on node 'n'");
-        assert_contains(get(&stage, run)->stop_text, "ResumeRun");
+        assert_contains(get(&stage, run)->stop_text, "resume the run");
     }
     assert_int_equal(resume(&stage, run, NULL)->state, RUNNING);
     INSIDE(&stage, script_write(call_of_run("n", 4), "", ""));
