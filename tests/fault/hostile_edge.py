@@ -24,8 +24,8 @@ AGENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "s
 random.seed(19)
 
 
-def connect(port):
-    plain = socket.create_connection(("127.0.0.1", port), 10)
+def connect(port, source="127.0.0.1"):
+    plain = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return plain
 
@@ -163,7 +163,7 @@ def half_open(port):
               HEAD + b"Transfer-Encoding: chunked\r\n\r\n40\r\n{"]
     peers = []
     for i in range(2000):
-        plain = connect(port)
+        plain = connect(port, f"127.0.1.{i % 12 + 1}")
         plain.sendall(halves[i % 4])
         peers.append(plain)
     left = wait_until_gone(peers, GONE_S)
@@ -173,11 +173,12 @@ def half_open(port):
 
 
 def crowd(port):
-    """As many connections as the edge takes, less the polite client's, each with half a request."""
+    """As many connections as the edge takes, less the polite client's, each with half a request. One address may have a
+    tenth of them."""
     count = CROWD - 100
     peers = []
     for i in range(count):
-        plain = connect(port)
+        plain = connect(port, f"127.0.1.{i % 12 + 1}")
         plain.sendall(b"GET /v1/agents HTTP/1.1\r\nHost: localhost\r\n")
         peers.append(plain)
     left = wait_until_gone(peers, GONE_S + 5)
