@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -12,8 +13,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, f"{HERE}/../../lib")
+sys.path[:0] = [f"{HERE}/../../lib", f"{HERE}/../../fault"]
 from checks import check, expect, finish, follow, wait_until  # noqa: E402
+from http2 import Peer, message, varint  # noqa: E402
 
 BIN = os.environ["RENGA_BIN"]
 SLOW = 5 if os.environ.get("RENGA_SANITIZE") else 1
@@ -343,6 +345,50 @@ def _():
     finally:
         code = few.stop()
     expect(code == 0, f"exit code {code}")
+
+
+def field(number, value):
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def chat_of(model, size):
+    """A ChatRequest, as bytes of gRPC."""
+    return message(field(1, model) + b"".join(field(2, b"\x08\x02" + field(2, b"x" * min(MIB, size - at))) for at in range(0, size, MIB)))
+
+
+@check("HTTP and gRPC take the memory of requests from one budget: what one of them holds, the other does not get until it is given back")
+def _():
+    exhausted, unknown, chat = 8, 5, "/renga.v1.LlmGateway/Chat"
+    both = Gateway("--rpc.memory_max=16MiB", "--llm_gateway.http.read_timeout=120s")  # large requests hold 8 MiB at most
+    port = int(next(found[1] for line in both.log for found in [re.search(r"rpc\.listening.*port (\d+)", line)] if found))
+    try:
+        bodies = [Wire(both) for _ in range(40)]
+        for wire in bodies:  # these bodies never end
+            wire.socket.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                                b"content-length: %d\r\n\r\n" % (2 * MIB) + b"{" + b" " * (MIB // 2))
+        ready = select.select([wire.socket for wire in bodies], [], [], 20 * SLOW)[0]
+        full = [wire for wire in bodies if wire.socket in ready]
+        expect(full and full[0].head()[0] == 503, "the bodies are not bounded")
+        expect(Peer(port).call(chat, chat_of(b"none", 3 * MIB), wait_s=20 * SLOW) == exhausted, "gRPC has memory of its own")
+        expect(Peer(port).call(chat, chat_of(b"none", 10), wait_s=20 * SLOW) == unknown, "a small request finds no room")
+        for wire in bodies:
+            wire.file.close()
+            wire.socket.close()
+        wait_until(lambda: Peer(port).call(chat, chat_of(b"none", 3 * MIB), wait_s=20 * SLOW) == unknown, "it is not given back", 20 * SLOW)
+        calls, before = [Peer(port), Peer(port)], seen("hangs").get("requests", 0)
+        for peer in calls:
+            peer.send_body(peer.open(chat), chat_of(b"hangs", 7 * MIB // 2), 20 * SLOW)
+        wait_until(lambda: seen("hangs").get("requests", 0) == before + 2, "the calls do not come to the upstream", 20 * SLOW)
+        large = asking("none", user="x" * (2 * MIB))
+        expect(Wire(both).send("POST", CHAT, large).read()[0] == 503, "HTTP has memory of its own")
+        expect(Wire(both).send("POST", CHAT, asking("none")).read()[0] == 404, "a small body finds no room")
+        for peer in calls:
+            peer.close()
+        wait_until(lambda: Wire(both).send("POST", CHAT, large).read()[0] != 503, "it is not given back", 20 * SLOW)
+    except BaseException:
+        both.process.kill()
+        raise
+    expect(both.stop() == 0, f"exit code {both.process.returncode}")
 
 
 @check("the process ends only after a stream that is under way has come to its end")
