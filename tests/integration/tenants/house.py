@@ -81,7 +81,8 @@ CALLS = {"llm-gateway": (), "tool-runner": ("LlmGateway",), "planner": ("LlmGate
          "orchestrator": ("LlmGateway", "ToolRunner", "Planner", "Reviewer", "Orchestrator")}
 OWN = [key(f"own-{name}", "renga", *(f"renga.v1.{service}/{right}" for service in calls for right in ("*", "forward")))
        for name, calls in CALLS.items()]  # what each of the five shows, as deploy/kubernetes has it
-KEYS = CLIENTS + OWN + [SERVICE, key("chatty", "renga", *(f"{service}/*" for service in INNER))]
+SCARCE = key("sara", "scarce", *(f"{service}/*" for service in INNER))
+KEYS = CLIENTS + OWN + [SERVICE, SCARCE, key("chatty", "renga", *(f"{service}/*" for service in INNER))]
 AGENTS = {
     "noter": {"state": {"notes": {"type": "object[]"}}, "start": "keep",
               "nodes": {"keep": {"kind": "note", "of": "notes", "on": {"noted": "end"}}}},
@@ -94,7 +95,7 @@ AGENTS = {
 ROUTES = {"deployments": {"up": {"provider": "openai", "upstream": f"http://127.0.0.1:{upstream.server_port}/v1", "key": "k"}},
           "models": {"m": {"targets": [{"deployment": "up"}], "cache": {"read": True, "write": True, "ttl": "10m"}},
                      "few": {"targets": [{"deployment": "up"}]}},
-          "clients": {"*": {}}, "tenants": {"*": {}, "meagre": {"requests_per_minute": 1}}}
+          "clients": {"*": {}}, "tenants": {"*": {}, "meagre": {"requests_per_minute": 1}, "scarce": {"requests_per_minute": 1}}}
 
 
 def write(name, text):

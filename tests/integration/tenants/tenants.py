@@ -347,6 +347,17 @@ def _():
     chat(WAYS["through a service"][0], "three")
 
 
+@check("a limit of a tenant holds for what our own services ask for its clients, and for nobody else")
+def _():
+    sara = client(house, "sara")
+    run = run_of(sara, "thinker", "scarce-1", {"question": "first of few"})
+    expect(run.state == number("RunState", "RUN_STATE_SUCCEEDED"), run.stop_text)
+    run = run_of(sara, "thinker", "scarce-2", {"question": "second of few"})
+    expect(run.status_code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0] and "scarce" in run.stop_text, run.stop_text or "it was not refused")
+    run = run_of(client(house, "anna"), "thinker", "scarce-3", {"question": "of many"})
+    expect(run.state == number("RunState", "RUN_STATE_SUCCEEDED"), run.stop_text)
+
+
 @check("no service believes a key that may not forward")
 def _():
     for service, method in (("Planner", "Plan"), ("Reviewer", "Reflect"), ("ToolRunner", "ListTools"), ("LlmGateway", "ListModels"),
