@@ -1,4 +1,5 @@
 #include "extract_fixture.h"
+#include "extractive/extract.h"
 
 #include <stdio.h>
 
@@ -155,6 +156,27 @@ static void whether_something_was_found_is_no_text(void **state)
     asking_fini(&asking);
 }
 
+static size_t passages_of(const char *first, const char *second)
+{
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking, "How is the turbine reset?");
+    tool_says(&asking, first);
+    tool_says(&asking, second);
+    size_t count = extract_read(&asking.arena, &asking.request)->passage_count;
+    asking_fini(&asking);
+    return count;
+}
+
+static void a_row_that_two_tools_have_found_is_one_passage(void **state)
+{
+    static const char searched[] = "[1] qa.csv:2-2 (0.81) | How is the turbine reset?\nPress the red button.";
+    static const char looked_up[] = "[1] qa.csv:2-2 (0.97) | How is the turbine reset?\nPress the red button.";
+    static const char other[] = "[1] qa.csv:3-3 (0.97) | How is the pump reset?\nPress the red button.";
+    assert_int_equal(passages_of(searched, looked_up), 1);
+    assert_int_equal(passages_of(searched, other), 2);
+}
+
 static void a_failed_tool_is_no_evidence(void **state)
 {
     struct asking asking;
@@ -255,6 +277,7 @@ int main(void)
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),
         cmocka_unit_test(whether_something_was_found_is_no_text),
+        cmocka_unit_test(a_row_that_two_tools_have_found_is_one_passage),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
         cmocka_unit_test(results_of_subtasks_become_the_answer),
         cmocka_unit_test(blocks_in_results_are_evidence),

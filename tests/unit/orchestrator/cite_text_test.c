@@ -1,4 +1,5 @@
 /* An answer of a model held to two sources. */
+#include "nodes/cite_sources.h"
 #include "nodes/cite_text.h"
 
 #include <setjmp.h>
@@ -158,6 +159,40 @@ static void rows_and_code_are_held_to_the_sources(void **state)
     becomes("```\nMars has the moons\n```", "");
 }
 
+/* The sources in the results of two tools, which have found a row each. */
+static size_t sources_of(const char *first, const char *second)
+{
+    static struct cite_sources sources;
+    char text[1024];
+    struct arena arena;
+    memset(&sources, 0, sizeof sources);
+    arena_init(&arena, NULL, 0, SIZE_MAX);
+    sources.arena = &arena;
+    snprintf(text, sizeof text,
+             "[{\"tool_name\":\"search\",\"hits\":[%s]},{\"tool_name\":\"lookup_qa\",\"hits\":[%s]}]", first, second);
+    cJSON *results = cJSON_Parse(text);
+    assert_non_null(results);
+    cite_sources_gather(&sources, results);
+    cJSON_Delete(results);
+    arena_fini(&arena);
+    return sources.count;
+}
+
+static void a_row_that_two_tools_have_found_is_one_source(void **state)
+{
+    static const char row[] =
+        "{\"uri\":\"qa.csv\",\"collection\":\"red\",\"line_from\":2,\"snippet\":\"Press the button.\",\"score\":0.8}";
+    static const char again[] =
+        "{\"uri\":\"qa.csv\",\"collection\":\"red\",\"line_from\":2,\"snippet\":\"Press the button.\",\"score\":0.9}";
+    static const char elsewhere[] =
+        "{\"uri\":\"qa.csv\",\"collection\":\"blue\",\"line_from\":2,\"snippet\":\"Press the button.\"}";
+    static const char below[] =
+        "{\"uri\":\"qa.csv\",\"collection\":\"red\",\"line_from\":3,\"snippet\":\"Press the button.\"}";
+    assert_int_equal(sources_of(row, again), 1);
+    assert_int_equal(sources_of(row, elsewhere), 2);
+    assert_int_equal(sources_of(row, below), 2);
+}
+
 static void sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found(void **state)
 {
     assert_string_equal(
@@ -208,6 +243,7 @@ int main(void)
         cmocka_unit_test(an_address_is_found_whole_or_not_at_all),
         cmocka_unit_test(links_marks_and_lists_of_references_of_a_model_are_taken_out),
         cmocka_unit_test(rows_and_code_are_held_to_the_sources),
+        cmocka_unit_test(a_row_that_two_tools_have_found_is_one_source),
         cmocka_unit_test(sentences_get_the_number_of_their_document_and_the_list_is_made_of_what_was_found),
         cmocka_unit_test(footnotes_are_defined_by_the_references),
         cmocka_unit_test(links_of_several_lines_and_of_other_schemes_lead_nowhere),
