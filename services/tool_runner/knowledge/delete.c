@@ -128,11 +128,8 @@ static void delete_run(struct writer *writer, struct tables *tables)
     else if (sql_begin(tables->file, st))
         remove_named(deletion, tables, &collection, st);
     sql_rollback(tables->file);
-    if (st->code == OK && deletion->request->n_paths && collection.dead > collection.paragraphs)
+    if (st->code == OK && deletion->request->n_paths && sweep_is_due(&collection))
         sweep_postings(tables, &collection, writer_stopped, writer, st);
-    struct status ignored = {0}; /* the documents are gone in any case */
-    if (st->code == OK)
-        sql_shrink(tables->file, writer_stopped, writer, &ignored);
 }
 
 /* ---- in the loop ------------------------------------------------------------------------------------------------- */

@@ -10,9 +10,7 @@
 
 #define FLUSH_NS      (1500 * NS_PER_MS) /* a batch is not kept longer */
 #define READERS_FORM  "6"                /* of readers and lengths: text that was read by another is read anew */
-#define SWEEP_SHARE   4                  /* dead paragraphs are swept out if they are at least one in this number */
-#define SWEEP_MIN     1000
-#define REMOVED_PIECE 256 /* documents of a transaction */
+#define REMOVED_PIECE 256                /* documents of a transaction */
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
@@ -329,7 +327,7 @@ static bool indexing_index_all(struct indexing *indexing, struct status *st)
         return false;
     show_file(indexing, "");
     struct collection *collection = &indexing->collection;
-    if (collection->dead > SWEEP_MIN && collection->dead * SWEEP_SHARE > collection->paragraphs &&
+    if (sweep_is_due(collection) &&
         !sweep_postings(indexing->tables, collection, writer_stopped, &indexing->writer, st))
         return false;
     return indexing_vectors(indexing, st);

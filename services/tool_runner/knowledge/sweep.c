@@ -10,6 +10,9 @@
 #define TERM_MAX 1024 /* bytes */
 #define DATA_MAX 8192 /* bytes of a row's postings; ours are less */
 
+#define SWEEP_SHARE 4    /* dead paragraphs are swept out if they are at least one in this number */
+#define SWEEP_MIN   1000 /* ... and so many, or more than those that live */
+
 struct sweep {
     struct tables *tables;
     struct collection *collection;
@@ -147,6 +150,12 @@ static bool sweep_settle(struct sweep *sweep, struct status *st)
                  sql_commit(sweep->tables->file, st);
     sql_rollback(sweep->tables->file);
     return saved;
+}
+
+bool sweep_is_due(const struct collection *collection)
+{
+    return collection->dead > collection->paragraphs ||
+           (collection->dead > SWEEP_MIN && collection->dead * SWEEP_SHARE > collection->paragraphs);
 }
 
 bool sweep_postings(struct tables *tables, struct collection *collection, bool (*stop)(void *data), void *data,

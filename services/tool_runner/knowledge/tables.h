@@ -179,6 +179,8 @@ bool kept_remove(struct tables *tables, struct collection *collection, const str
 /* The row of a paragraph. */
 int64_t paragraph_id(int64_t collection, int64_t number);
 
+/* Enough paragraphs are dead that sweeping their postings out is worth the work. */
+bool sweep_is_due(const struct collection *collection);
 /* Removes postings of dead paragraphs, some at a time; `stop` is asked between. */
 bool sweep_postings(struct tables *tables, struct collection *collection, bool (*stop)(void *data), void *data,
                     struct status *st);

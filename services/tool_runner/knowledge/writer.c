@@ -85,8 +85,11 @@ static void *writer_main(void *data)
 {
     struct writer *writer = data;
     struct tables tables;
-    if (tables_open(&tables, writer->knowledge->path, &writer->status))
+    if (tables_open(&tables, writer->knowledge->path, &writer->status)) {
+        struct status ignored = {0}; /* the work is done in any case */
         writer->run(writer, &tables);
+        sql_shrink(tables.file, writer_stopped, writer, &ignored);
+    }
     tables_close(&tables);
     loop_post(writer->loop, &writer->work);
     return NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- indexing ---------------------------------------------------------------------------------------------------- */
@@ -135,6 +136,44 @@ static void a_collection_grows_shrinks_and_is_swept(void **state)
     assert_int_equal(found(answer)->n_hits, 1);
     assert_first(answer, "b.txt", 1, 1);
     answer_free(answer);
+}
+
+/* Of the store with its log. */
+static int64_t file_bytes(const struct fixture *fixture)
+{
+    struct stat stat_file, stat_log;
+    char path[160];
+    snprintf(path, sizeof path, "%s/../knowledge.db", fixture->root);
+    assert_int_equal(stat(path, &stat_file), 0);
+    strcat(path, "-wal");
+    return stat_file.st_size + (stat(path, &stat_log) == 0 ? stat_log.st_size : 0);
+}
+
+static void files_that_an_indexing_removes_give_their_room_back(void **state)
+{
+    enum { FILES = 2, WORDS = 5000, WORD_BYTES = 9 };
+    struct fixture *fixture = *state;
+    char name[16], *text = malloc(WORDS * WORD_BYTES + 1);
+    assert_non_null(text);
+    put_file(fixture, "stays.md", "one paragraph stays");
+    for (int file = 0; file < FILES; file++) {
+        for (int word = 0; word < WORDS; word++)
+            snprintf(text + (ptrdiff_t)word * WORD_BYTES, WORD_BYTES + 1, "w%06d%s", file * WORDS + word,
+                     word % 40 ? "  " : "\n\n");
+        snprintf(name, sizeof name, "%d.txt", file);
+        put_file(fixture, name, text);
+    }
+    free(text);
+    assert_ends(index_folder(fixture, "room"), OK, "");
+    int64_t full = file_bytes(fixture);
+    for (int file = 0; file < FILES; file++) {
+        snprintf(name, sizeof name, "%d.txt", file);
+        put_file(fixture, name, NULL);
+    }
+    answer_free(index_folder(fixture, "room"));
+    assert_in_range(full, 1000000, 16000000);
+    assert_in_range(file_bytes(fixture), 1, full / 4);
+    assert_hits(fixture, NULL, "room", "paragraph stays", 1);
 }
 
 static void deleted_documents_are_gone(void **state)
@@ -328,6 +367,7 @@ int main(void)
         cmocka_unit_test(folders_outside_the_roots_are_refused),
         cmocka_unit_test(documents_can_be_sent_along),
         cmocka_unit_test(a_collection_grows_shrinks_and_is_swept),
+        cmocka_unit_test(files_that_an_indexing_removes_give_their_room_back),
         cmocka_unit_test(deleted_documents_are_gone),
         cmocka_unit_test(tenants_do_not_see_each_other),
         cmocka_unit_test(a_tenant_that_has_its_share_gets_no_more),
