@@ -18,10 +18,8 @@
 #include "thread/shard.h"
 #include "thread/thread.h"
 
-#include "base/budget.h"
 #include "base/buffer.h"
 #include "base/status.h"
-#include "rpc/rpc.h"
 #include "json/writer.h"
 
 #include <stdlib.h>
@@ -179,7 +177,7 @@ static bool write_state(struct request *request, const struct state *state, cons
             return false;
         }
     size_t size = state_size(state, message->n_fields ? fields : NULL, message->n_fields);
-    if (request->call && size > BUDGET_SMALL_MAX && !rpc_call_hold(request->call, size, &st)) {
+    if (!request_hold(request, size, &st)) {
         request_fail(request, &st, NULL);
         return false;
     }

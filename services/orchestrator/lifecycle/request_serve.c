@@ -90,7 +90,10 @@ void request_get_run(struct request *request, struct thread *thread)
 {
     struct run *run = thread_find_run(thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
-    if (run) {
+    struct status st = {0};
+    if (run && !request_hold(request, answer_output_size(run), &st)) {
+        request_fail(request, &st, NULL);
+    } else if (run) {
         request_complete(request, run);
         log_await(thread, request);
     } else if (row) {

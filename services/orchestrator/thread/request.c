@@ -6,8 +6,10 @@
 #include "shard.h"
 #include "thread.h"
 
+#include "base/budget.h"
 #include "base/status.h"
 #include "loop/jobs.h"
+#include "rpc/rpc.h"
 
 #include <stdarg.h>
 
@@ -73,9 +75,16 @@ void request_complete_with(struct request *request, Renga__V1__Run *run)
     request->response = (ProtobufCMessage *)response;
 }
 
+bool request_hold(struct request *request, size_t size, struct status *st)
+{
+    return size <= BUDGET_SMALL_MAX || !request->call || rpc_call_hold(request->call, size, st);
+}
+
 void request_complete(struct request *request, const struct run *run)
 {
-    request_complete_with(request, answer_run(request->arena, run, ANSWER_WHOLE));
+    struct status no_room = {0};
+    bool whole = request_hold(request, answer_output_size(run), &no_room);
+    request_complete_with(request, answer_run(request->arena, run, whole ? ANSWER_WHOLE : ANSWER_ROW));
 }
 
 bool request_erases_thread(const struct request *request)

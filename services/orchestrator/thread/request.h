@@ -78,7 +78,10 @@ void request_fail(struct request *request, const struct status *st, const char *
 bool request_refuse(struct request *request, const char *reason, enum status_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool request_erases_thread(const struct request *request);
-/* Its answer, not sent yet: a message with this run, or with the run as it is. */
+/* Takes the memory of an answer of `size` bytes before it is made. False: there is no room, which `st` says. */
+bool request_hold(struct request *request, size_t size, struct status *st);
+/* Its answer, not sent yet: a message with this run, or with the run as it is; without its output if there is no room
+ * for it. */
 void request_complete_with(struct request *request, Renga__V1__Run *run);
 void request_complete(struct request *request, const struct run *run);
 /* A job of this caller's, which ends in the loop of the thread. */

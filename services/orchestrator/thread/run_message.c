@@ -61,15 +61,27 @@ static void run_message_list_interrupt(struct interrupt_visit *visit, const stru
     run->interrupts[run->n_interrupts++] = message;
 }
 
+static bool has_output(const struct run *run)
+{
+    const struct frame *root = run->thread->root;
+    return run == run->thread->run && root && run->state >= RENGA__V1__RUN_STATE__RUN_STATE_WAITING &&
+           root->graph == run_graph(run);
+}
+
+size_t answer_output_size(const struct run *run)
+{
+    const struct frame *root = run->thread->root;
+    return has_output(run) ? state_size(root->state, root->graph->output, root->graph->output_count) : 0;
+}
+
 static void add_output(struct arena *arena, const struct run *run, size_t limit, Renga__V1__Run *message)
 {
     struct buffer out;
     struct json_writer writer;
     const struct frame *root = run->thread->root;
-    if (run != run->thread->run || !root || run->state < RENGA__V1__RUN_STATE__RUN_STATE_WAITING ||
-        root->graph != run_graph(run))
+    if (!has_output(run))
         return;
-    size_t most = state_size(root->state, root->graph->output, root->graph->output_count);
+    size_t most = answer_output_size(run);
     buffer_init(&out, limit);
     if (most < limit)
         buffer_reserve(&out, most);

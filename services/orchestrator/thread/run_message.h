@@ -23,6 +23,8 @@ enum answer_form {
     ANSWER_LISTED, /* no output, failures and interrupts */
 };
 Renga__V1__Run *answer_run(struct arena *arena, const struct run *run, enum answer_form form);
+/* Bytes of the output in ANSWER_WHOLE, about; 0: it has no output yet. */
+size_t answer_output_size(const struct run *run);
 /* The R row leaves RUN_COMPLETED_TEXT out, since the stop reason says as much. As row_read, with that text. */
 #define RUN_COMPLETED_TEXT "the graph came to its end"
 Renga__V1__RunRow *answer_read_row(struct arena *arena, const struct store_row *row, struct status *st);
