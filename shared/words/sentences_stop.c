@@ -14,12 +14,17 @@ enum abbreviation {
     ABBREVIATION_MAY_END, /* ends a sentence if a capitalised function word follows */
 };
 
-static const char *const going_on[] = {"approx", "capt", "cf",  "ch",  "col",       "dr",  "e.g",    "ed",   "eq",
-                                       "fig",    "gen",  "gov", "hon", "i.e",       "lt",  "messrs", "mr",   "mrs",
-                                       "ms",     "mt",   "no",  "nos", "n\xC2\xB0", "p",   "pp",     "prof", "ref",
-                                       "rep",    "rev",  "sec", "sen", "st",        "viz", "vol",    "vs"};
-static const char *const may_end[] = {"al",   "ave", "blvd", "bros", "co",  "corp",
-                                      "dept", "etc", "inc",  "jr",   "ltd", "sr"};
+static const char *const going_on[] = {
+    "approx", "capt", "cf", "ch", "col", "dr", "e.g", "ed", "eq", "fig", "gen", "gov", "hon", "i.e", "lt", "messrs",
+    "mr", "mrs", "ms", "mt", "no", "nos", "n\xC2\xB0", "p", "pp", "prof", "ref", "rep", "rev", "sec", "sen", "st",
+    "viz", "vol", "vs",
+    /* German */
+    "bzgl", "bzw", "ca", "einschl", "evtl", "gegr", "gest", "ggf", "hl", "inkl", "insb", "lat", "nr", "sog", "u.a",
+    "vgl", "zzgl",
+    /* French and Spanish */
+    "aprox", "av", "dra", "ee", "ej", "env", "ex", "mgr", "n\xC3\xBAm", "p\xC3\xA1g", "p\xC3\xA1gs", "sra", "srta"};
+static const char *const may_end[] = {"al",  "ave", "blvd", "bros", "bspw", "co",  "corp", "dept",
+                                      "etc", "inc", "jr",   "ltd",  "sr",   "usf", "usw",  "uu"};
 
 bool stop_mark(uint32_t code)
 {
@@ -132,6 +137,11 @@ static bool german_ordinal(const char *text, size_t length, size_t at, size_t ne
     return false;
 }
 
+/* Words that often begin sentences in German, French and Spanish. */
+static const char *const beginning[] = {"das",  "der", "die", "dies",  "diese", "dieser", "ein", "eine", "el",
+                                        "elle", "er",  "es",  "il",    "ils",   "la",     "las", "le",   "les",
+                                        "los",  "mit", "sie", "todos", "un",    "una",    "une", "wir"};
+
 /* Whether the word at `at` often begins sentences: They, It, How. */
 static bool begins_sentences(const char *text, size_t length, size_t at)
 {
@@ -144,7 +154,10 @@ static bool begins_sentences(const char *text, size_t length, size_t at)
             break;
         word[size] = lower;
     }
-    return words_function_word(word, size);
+    if (size == TOKEN_MAX)
+        return false;
+    word[size] = '\0';
+    return words_function_word(word, size) || listed(beginning, sizeof beginning / sizeof *beginning, word);
 }
 
 /* Whether the text at `at`, which follows white space, may begin a sentence. */
