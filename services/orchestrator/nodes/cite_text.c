@@ -13,6 +13,10 @@
 #define CODE_INDENT  4
 #define LANGUAGE_MAX 16 /* bytes of the word behind a fence */
 
+/* A sentence that is so much longer than its source repeats itself, or says more. */
+#define RUN_ON_SHARE 4
+#define RUN_ON_ROOM  ((size_t)200) /* bytes */
+
 struct cite_lines {
     const char *text;
     size_t length;
@@ -25,6 +29,8 @@ bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_
     if (cite->cited_count == CITED_MAX || !support_find(cite->evidence, sentence, length, SUPPORT_ENOUGH, support))
         return false;
     const struct passage *passage = &cite->sources->passages[support->passage];
+    if (!support->exact && length > RUN_ON_SHARE * (support->quote.end - support->quote.begin) + RUN_ON_ROOM)
+        return false;
     return support->exact ||
            claims_agree((struct claim){sentence, length},
                         (struct claim){passage->text + support->quote.begin, support->quote.end - support->quote.begin},
@@ -187,6 +193,11 @@ static size_t cite_gap_tail(const char *text, size_t begin, size_t end)
     return at;
 }
 
+static bool cite_ends_text(const char *text, size_t at)
+{
+    return text[at + strspn(text + at, " \t\r\n*_\"')")] == '\0';
+}
+
 static void cite_prose(struct cite_text *cite, const char *text, size_t begin, size_t end)
 {
     struct sentence_reader reader;
@@ -214,7 +225,8 @@ static void cite_prose(struct cite_text *cite, const char *text, size_t begin, s
         }
         bool said = cite_was_said(cite, text + from, to - from);
         cite->sentences += !said;
-        bool carried = !said && cite_text_carries(cite, text + from, to - from, &support);
+        bool carried = !said && cite_text_carries(cite, text + from, to - from, &support) &&
+                       !(cite_ends_text(text, to) && cite_is_cut(cite->sources, text + from, to - from));
         kept = carried || cite->unsupported != CITE_DROP;
         if (kept && cite->line_empty)
             cite_begin_line(cite, text);

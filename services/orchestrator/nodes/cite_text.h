@@ -26,6 +26,9 @@ char *cite_clean(const struct cite_sources *sources, const char *answer, struct 
 /* The words of a heading's line without its marks, its number and a colon. */
 struct cited_span cite_heading_words(const char *text, size_t begin, size_t end);
 
+/* Whether the sentence, the last of a text, stops within a word that all sources continue. Linear in the sources. */
+bool cite_is_cut(const struct cite_sources *sources, const char *sentence, size_t length);
+
 /* A sentence of a text. */
 struct cite_sentence {
     const char *text;

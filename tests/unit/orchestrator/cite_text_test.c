@@ -12,7 +12,8 @@
 
 static char moon[] =
     "The moon is 384,400 km away from the earth. It has no air. See https://nasa.example/moon for more.";
-static char mars[] = "Mars has two moons, Phobos and Deimos. A year on Mars lasts 687 days.";
+static char mars[] = "Mars has two moons, Phobos and Deimos. A year on Mars lasts 687 days. Port 9090 is used. ポート "
+                     "9090 を使用します。";
 
 static char uri_moon[] = "https://a.example/moon(1)", uri_mars[] = "mars.md";
 static char title_moon[] = "The [moon]", title_mars[] = "Mars";
@@ -82,6 +83,30 @@ static void a_sentence_stands_once_however_it_is_written(void **state)
 {
     becomes("It has no air. Mars has two moons, Phobos and Deimos.\n\nIt  has no AIR!\n\n- It has no air",
             "It has no air. Mars has two moons, Phobos and Deimos.");
+}
+
+/* With "finish_reason": "stop". */
+static void an_answer_that_stops_within_a_word_is_not_taken(void **state)
+{
+    becomes("Port 9090 is use", "");
+    becomes("Port 9090 is used", "Port 9090 is used");
+    becomes("It has no air. Mars has two moo", "It has no air.");
+    becomes("Mars has two moons, Phobos and Deimos", "Mars has two moons, Phobos and Deimos");
+    becomes("A year on Mars lasts 687 days", "A year on Mars lasts 687 days");
+    becomes("ポート 9090 を使用しま", "");
+    becomes("ポート 9090 を使用します", "ポート 9090 を使用します");
+}
+
+static void a_sentence_that_repeats_itself_is_not_taken(void **state)
+{
+    char text[8192] = "";
+    for (int i = 0; i < 200; i++)
+        strcat(text, i ? " and Mars has two moons" : "Mars has two moons");
+    becomes(text, "");
+    memset(text, 0, sizeof text);
+    for (int i = 0; i < 200; i++)
+        strcat(text, "Mars has two moons. ");
+    becomes(text, "Mars has two moons.");
 }
 
 static void a_heading_goes_with_its_section(void **state)
@@ -237,6 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_without_a_source_is_dropped_and_its_line_stays_whole),
         cmocka_unit_test(a_sentence_stands_once_however_it_is_written),
+        cmocka_unit_test(an_answer_that_stops_within_a_word_is_not_taken),
+        cmocka_unit_test(a_sentence_that_repeats_itself_is_not_taken),
         cmocka_unit_test(a_heading_goes_with_its_section),
         cmocka_unit_test(a_heading_says_no_more_than_the_sources),
         cmocka_unit_test(markup_of_a_model_is_no_markup_of_the_report),
