@@ -74,6 +74,7 @@ struct eval_score {
     int sentences, carrying;                                         /* of the answer; those with the words */
     int citations, other_file;
     int quotes, quotes_standing; /* quotes that could be looked up; those that stand at their lines */
+    bool no_model;               /* the gateway had none to ask */
     int64_t latency_us, input_tokens, output_tokens, model_calls, cost_micros, unpriced_calls;
 };
 

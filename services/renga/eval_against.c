@@ -53,6 +53,7 @@ static void eval_read_score(struct eval_score *score, struct json_reader *in, co
     score->model_calls = json_integer_or(in, root, "model_calls", 0, INT64_C(1) << 50, 0);
     score->cost_micros = json_integer_or(in, root, "cost_micros", 0, INT64_C(1) << 50, 0);
     score->unpriced_calls = json_integer_or(in, root, "unpriced_calls", 0, INT64_C(1) << 50, 0);
+    score->no_model = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "no_model"));
 }
 
 /* A line without "why", like the last one with the figures, is not a question. */

@@ -108,7 +108,7 @@ static bool eval_value_latency(const struct eval_row *row, double *over, double 
 static bool eval_value_tokens(const struct eval_row *row, double *over, double *under)
 {
     double tokens = (double)(row->score.input_tokens + row->score.output_tokens);
-    return row->score.model_calls && eval_add(tokens, 1, over, under);
+    return row->score.model_calls && !row->score.no_model && eval_add(tokens, 1, over, under);
 }
 
 /* A question with calls to a model without a price has no cost that is known. */

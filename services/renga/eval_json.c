@@ -34,6 +34,8 @@ static void eval_write_score(struct json_writer *out, const struct eval_score *s
     json_write_int(out, "model_calls", score->model_calls);
     json_write_int(out, "cost_micros", score->cost_micros);
     json_write_int(out, "unpriced_calls", score->unpriced_calls);
+    if (score->no_model)
+        json_write_bool(out, "no_model", true);
 }
 
 static void eval_write_question(struct json_writer *out, const struct eval_question *question)

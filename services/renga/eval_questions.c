@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define COMPLAINTS_SHOWN 20
+#define ENCODING_LOOKED  ((size_t)1024)  /* bytes */
 #define QUESTION_MAX     ((size_t)32768) /* bytes, as AskRequest */
 #define ANSWER_MAX       ((size_t)4096)
 #define NAME_MAX_BYTES   ((size_t)2048) /* of a file, as Citation.uri */
@@ -236,6 +237,19 @@ static void eval_take_lines(struct eval_questions *questions, const char *path, 
         fprintf(stderr, EVAL ": %s: %zu more lines are left out\n", path, questions->bad - COMPLAINTS_SHOWN);
 }
 
+/* A line of JSON has no zero byte; in UTF-16 each of its marks has one. */
+static bool eval_check_encoding(const char *path, struct buffer *text, struct status *st)
+{
+    const char *begin = buffer_text(text);
+    size_t looked = text->length < ENCODING_LOOKED ? text->length : ENCODING_LOOKED;
+    bool marked = looked > 1 && (memcmp(begin, "\xff\xfe", 2) == 0 || memcmp(begin, "\xfe\xff", 2) == 0);
+    if (!marked && !memchr(begin, '\0', looked))
+        return true;
+    return fail(st, INVALID_ARGUMENT,
+                "%s is not in UTF-8 but in UTF-16, it seems; convert it: iconv -f UTF-16 -t UTF-8 %s > questions.jsonl",
+                path, path);
+}
+
 bool eval_questions_read(struct eval_questions *questions, const char *path, size_t limit, struct arena *arena,
                          struct status *st)
 {
@@ -243,7 +257,7 @@ bool eval_questions_read(struct eval_questions *questions, const char *path, siz
     limit = limit && limit < EVAL_QUESTIONS_MAX ? limit : EVAL_QUESTIONS_MAX;
     *questions = (struct eval_questions){.list = arena_zalloc(arena, (limit + 1) * sizeof *questions->list)};
     buffer_init(&text, EVAL_FILE_MAX);
-    bool read = questions->list && file_read(path, &text, st);
+    bool read = questions->list && file_read(path, &text, st) && eval_check_encoding(path, &text, st);
     const char *begin = buffer_text(&text);
     size_t skip = read && strncmp(begin, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (read)

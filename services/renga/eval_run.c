@@ -8,6 +8,7 @@
 #include "eval.h"
 
 #include "ask.h"
+#include "outcome.h"
 
 #include "base/clock.h"
 
@@ -165,6 +166,7 @@ static void eval_take_answer(struct eval_pump *pump, struct eval_slot *slot)
     } else {
         pump->lost = 0;
         eval_score_result(&row->score, row->question, slot->result, &eval->quotes);
+        row->score.no_model = outcome_has_no_model(slot->result->outcome);
         eval_row_keep(row, slot->result, &eval->memory);
     }
     eval->asked++;

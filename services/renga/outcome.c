@@ -59,9 +59,9 @@ static bool outcome_is_extractive(const Renga__V1__Degradation *note)
 }
 
 /* The gateway's own note. Those of an agent tell why a model's words gave way. */
-static bool outcome_has_no_model(const Renga__V1__AgentOutcome *outcome)
+bool outcome_has_no_model(const Renga__V1__AgentOutcome *outcome)
 {
-    for (size_t i = 0; i < outcome->n_degradations; i++)
+    for (size_t i = 0; outcome && i < outcome->n_degradations; i++)
         if (outcome_is_extractive(outcome->degradations[i]) &&
             strcmp(outcome->degradations[i]->part, EXTRACTIVE_PART) == 0)
             return true;

@@ -6,6 +6,9 @@
 
 #include "renga/v1/agent.pb-c.h"
 
+/* The gateway had no model to ask: the words are those of documents. `outcome` may be NULL. */
+bool outcome_has_no_model(const Renga__V1__AgentOutcome *outcome);
+
 /* `outcome` may be NULL. */
 bool outcome_has_notes(const Renga__V1__AgentOutcome *outcome);
 /* A line each, in the language of the tag: "ja" or "en". `width` 0: lines are not broken. */

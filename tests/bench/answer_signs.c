@@ -1,6 +1,6 @@
-/* What the extractive provider goes by: a line of JSON in, {"question", "found": what a search tool wrote}, and one
- * out,
- * {"japanese", "scored", "best", "ahead", "support", "confidence", "sentences": the five best, answered or not}. */
+/* What the extractive provider goes by: a line of JSON in, {"question", "found": what a search tool wrote,
+ * "found_nothing": as its result says}, and one out, {"japanese", "scored", "best", "ahead", "support", "confidence",
+ * "sentences": the five best, answered or not}. */
 #include "extractive/extract.h"
 #include "json/json.h"
 
@@ -77,6 +77,7 @@ static void ask(const cJSON *in)
     user.content = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "question"));
     tool.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_TOOL;
     tool.content = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "found"));
+    tool.tool_found_nothing = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(in, "found_nothing"));
     request.messages = turns;
     request.n_messages = 2;
     arena_init(&arena, NULL, 0, ARENA_MAX);

@@ -70,6 +70,7 @@ def _():
     expect(figures["contained", "ja"]["count"] == 1 and figures["contained", "en"]["count"] == 3, figures)
     expect(figures["mrr", "all"]["count"] == 3 and figures["quotes", "all"]["value"] == 1, figures)
     expect(figures["near_answered", "all"]["value"] == 0 and figures["failed", "all"]["value"] == 0, figures)
+    expect(("tokens", "all") not in figures, "no model has read or written a token")
     expect(end["asked"] == 6 and not done.stderr, done.stderr)
     expect(results(read("before.jsonl"))[0] == rows, "the file has something else")
 
@@ -113,6 +114,11 @@ def _():
     own = write("own.jsonl", QUESTIONS)
     expect("name another file" in evaluate(own, "--report", f"{folder}/./own.jsonl", code=2).stderr, "the questions are overwritten")
     expect("cannot open" in evaluate("nowhere.jsonl", code=2).stderr, "not told")
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        with open(f"{folder}/wide.jsonl", "w", encoding=encoding) as file:
+            file.write(json.dumps(QUESTIONS[2], ensure_ascii=False) + "\n")
+        told = evaluate("wide.jsonl", code=2).stderr
+        expect("in UTF-16" in told and "iconv -f UTF-16" in told and len(told.splitlines()) == 1, f"{encoding}: {told}")
 
 
 @check("calls that fail are counted, and a suite that is not there is not asked for ever")
