@@ -9,9 +9,9 @@ import sys
 import time
 import zlib
 
-from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, Peer, frame, header, message, request, settings,
+from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, WAIT_S, Peer, frame, header, message, request, settings,
                    varint)
-from siege import MIB, Polite, Report, Siege, in_parallel, start_server
+from siege import MIB, Polite, Report, Siege, in_parallel, start_server, wait_until_gone
 
 ECHO, COUNT, SUM = (f"/renga.test.Probe/{name}" for name in ("Echo", "Count", "Sum"))
 OK, INVALID_ARGUMENT, RESOURCE_EXHAUSTED = 0, 3, 8
@@ -104,7 +104,7 @@ def metadata_of_1_mib(port, obey):
         for i, piece in enumerate(pieces[1:]):
             peer.send(frame(CONTINUATION, END_HEADERS if i == len(pieces) - 2 else 0, stream, piece))
         peer.send_body(stream, message(b""))
-        status = peer.status(stream, 3)
+        status = peer.status(stream)
         refused += status == RESOURCE_EXHAUSTED or (obey and (status not in (OK, None) or peer.eof))
         peer.close()
     return "" if refused == 10 else f"{10 - refused} were not refused", "10 calls"
@@ -136,7 +136,7 @@ def half_open(port):
     """Silent ones and those that stop in the preface are to be gone when the handshake's time (10 s) is up; those that
     stop in the middle of HEADERS are past it and stay until they go."""
     def connect(data):
-        plain = socket.create_connection(("127.0.0.1", port), 5)
+        plain = socket.create_connection(("127.0.0.1", port), WAIT_S)
         plain.sendall(data)
         return plain
     began = time.monotonic()
@@ -144,13 +144,10 @@ def half_open(port):
     begun = [connect(PREFACE[:10]) for _ in range(500)]
     middle = [connect(PREFACE + settings() + frame(HEADERS, 0, 1, request(ECHO))) for _ in range(500)]
     took_s = time.monotonic() - began
-    waiting, until = silent + begun, time.monotonic() + 13
-    while waiting and time.monotonic() < until:
-        time.sleep(0.25)
-        waiting = [plain for plain in waiting if not closed(plain)]
+    waiting = wait_until_gone(silent + begun, 13)
     for plain in silent + begun + middle:
         plain.close()
-    wrong = f"{len(waiting)} are still open after 13 s" if waiting else ""
+    wrong = f"{waiting} are still open after 13 s" if waiting else ""
     return wrong, f"2000 silent, 500 in the preface, 500 in HEADERS, opened in {took_s:.1f} s; let go in time"
 
 
@@ -158,18 +155,6 @@ def many_connections(port):
     peers = [Peer(port, obey=False) for _ in range(3000)]
     for peer in peers:
         peer.close()
-
-
-def closed(plain):
-    try:
-        plain.setblocking(False)
-        while plain.recv(4096):
-            pass
-        return True
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
 
 
 def slow_loris(port):
@@ -180,7 +165,7 @@ def slow_loris(port):
                (opened, frame(DATA, 0, 1, message(bytes(200))))]
     peers = []
     for i in range(300):
-        plain = socket.create_connection(("127.0.0.1", port), 5)
+        plain = socket.create_connection(("127.0.0.1", port), WAIT_S)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         begin, rest = scripts[i % 3]
         plain.sendall(begin)
@@ -228,7 +213,7 @@ def many_streams(port, obey):
     for peer in peers:
         for _ in range(2500):
             peer.open(SUM)
-    ended = [peer.wait_for_end(3 if obey else 0.5) for peer in peers]
+    ended = [peer.wait_for_end(WAIT_S if obey else 0.5) for peer in peers]
     for peer in peers:
         peer.close()
     wrong = "" if all(ended) == obey and any(ended) == obey else f"connections that ended: {ended}"

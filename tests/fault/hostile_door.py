@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-from http2 import (CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, Peer, frame, header, hpack_integer,
+from http2 import (CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PAUSE_S, PING, PREFACE, WAIT_S, Peer, frame, header, hpack_integer,
                    hpack_text, message, request, reset, settings, tls_context, window_update)
 from siege import (DOOR, MIB, Polite, Report, Siege, door_environment, in_parallel, make_certificate, need, start_door,
                    start_server)
@@ -24,6 +24,7 @@ SOURCE_CALLS = 1000  # the configuration's defaults
 SOURCE_CONNECTIONS = 200
 FLOOD_BYTES = 24 * MIB
 FLOOD_S = 3
+DOOR_HANDSHAKE_S = 10  # timeout http-request of the configuration, which ends who says nothing
 
 # The service behind the door is to notice next to nothing.
 SERVICE_PEAK_MAX_MIB = 32
@@ -45,12 +46,17 @@ class Attacker:
     def peer(self, **options):
         return Peer(self.port, self.source, self.tls, **options)
 
+    def peers(self, count, **options):
+        """All are there before one of them attacks: the door may shut the source out then."""
+        return [self.peer(**options) for _ in range(count)]
+
     def flood(self, begin, piece, connections=2):
         """`begin` and then `piece` again and again on each connection, until the door takes no more."""
         chunk = piece * max(1, 65536 // len(piece))
+        peers = self.peers(connections, timeout_s=FLOOD_S)
 
-        def run(_):
-            peer = self.peer(timeout_s=FLOOD_S)
+        def run(i):
+            peer = peers[i]
             peer.send(begin)
             sent, until = 0, time.monotonic() + FLOOD_S
             while sent < FLOOD_BYTES and time.monotonic() < until and peer.send(chunk):
@@ -64,11 +70,17 @@ class Attacker:
                f"{sum(ended for _, ended in results)} ended by the door"
 
 
+def from_another_address(attack, door, tls):
+    """Each time that it is made: the door remembers who made it before."""
+    return lambda: attack(Attacker(door, tls))
+
+
 def rapid_reset(attacker):
     """HEADERS and RST_STREAM at once; the door is to shut the source out."""
-    def run(_):
-        peer = attacker.peer(obey=False)
-        sent = 0
+    peers = attacker.peers(2, obey=False)
+
+    def run(i):
+        peer, sent = peers[i], 0
         for first in range(0, 30000, 500):
             calls = b"".join(frame(HEADERS, END_HEADERS | END_STREAM, 2 * i + 1, request(ECHO, "https"))
                              + reset(2 * i + 1) for i in range(first, first + 500))
@@ -84,20 +96,24 @@ def rapid_reset(attacker):
 
 
 def shut_out(attacker):
+    """The door ends a new connection, or the first call on it; silence is neither."""
     try:
-        peer = attacker.peer(timeout_s=2)
-        status = peer.call(ECHO, HELLO, wait_s=2)
+        peer = attacker.peer()
+        status = peer.call(ECHO, HELLO)
         peer.close()
-        return status is None
+        return status is None and peer.eof
+    except TimeoutError:
+        return False
     except OSError:
         return True
 
 
 def hpack(attacker, block, calls=200):
     """Calls with the same header block; none may reach a service as a call that is answered OK."""
-    def run(_):
-        peer = attacker.peer(timeout_s=3)
-        answered = 0
+    peers = attacker.peers(4, timeout_s=3)
+
+    def run(i):
+        peer, answered = peers[i], 0
         for _ in range(calls):
             stream = peer.open("", block=block, end=True)
             if peer.eof:
@@ -184,36 +200,51 @@ def held_calls(attacker):
             stream = peer.open(SLEEP)
             peer.send_body(stream, message(b"\x08\xb0\xea\x01"))  # 30 s
             streams.append((peer, stream))
-    for peer in peers:
-        while peer.receive(0.2):
-            pass
-    refused = sum(stream in peer.closed for peer, stream in streams)
+    expected, refused, until = len(streams) - SOURCE_CALLS, 0, time.monotonic() + WAIT_S
+    while refused < expected and time.monotonic() < until:
+        refused = taken_in(peers, streams)
+    time.sleep(0.2)  # for one too many
+    refused = taken_in(peers, streams)
     for peer in peers:
         peer.close()
-    wrong = "" if refused == len(streams) - SOURCE_CALLS else f"{refused} were refused"
+    wrong = "" if refused == expected else f"{refused} were refused"
     return wrong, f"{len(streams)} calls of 30 s, {refused} refused"
+
+
+def taken_in(peers, streams):
+    """How many of the calls have ended, once all is read that came."""
+    for peer in peers:
+        while peer.receive(PAUSE_S):
+            pass
+    return sum(stream in peer.closed for peer, stream in streams)
 
 
 def held_connections(attacker):
     """Silent connections, not even a handshake."""
-    held, refused = [], 0
-    for _ in range(1000):
+    held, count = [], 1000
+    for _ in range(count):
         try:
-            held.append(socket.create_connection(("127.0.0.1", attacker.port), 3, (attacker.source, 0)))
-        except OSError:
-            refused += 1
-    time.sleep(1)
-    for one in held:
-        one.setblocking(False)
-        try:
-            refused += one.recv(1) == b""
-        except BlockingIOError:
+            held.append(socket.create_connection(("127.0.0.1", attacker.port), WAIT_S, (attacker.source, 0)))
+        except ConnectionError:
             pass
-        except OSError:
-            refused += 1
+    until = time.monotonic() + DOOR_HANDSHAKE_S / 2  # later it ends the silent for their silence
+    while len(held) > SOURCE_CONNECTIONS and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+        held = [one for one in held if not ended(one)]
+    for one in held:
         one.close()
-    wrong = "" if 1000 - refused <= SOURCE_CONNECTIONS else f"{1000 - refused} are held"
-    return wrong, f"1000 connections, {refused} refused"
+    wrong = "" if len(held) <= SOURCE_CONNECTIONS else f"{len(held)} are held"
+    return wrong, f"{count} connections, {count - len(held)} refused"
+
+
+def ended(plain):
+    plain.setblocking(False)
+    try:
+        return plain.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def other_protocols(attacker):
@@ -302,18 +333,25 @@ def cancelled(report, door, tls):
             ("A call that its client resets is cancelled in the service", lambda peer, call: peer.send(reset(call))),
             ("A call whose client goes away is cancelled in the service", lambda peer, call: peer.close()))):
         peer, key = Peer(door.port, tls=tls), b"door-%d" % i
-        stream = peer.open(SLEEP)
-        peer.send_body(stream, message(b"\x08\xb0\xea\x01\x12" + hpack_text(key)))
-        time.sleep(0.3)
-        leave(peer, stream)
-        time.sleep(0.3)
         asker = Peer(door.port, tls=tls)
+        stream = peer.open(SLEEP)
+        peer.send_body(stream, message(b"\x08\xb0\xea\x01\x12" + hpack_text(key)))  # 30 s
+        began = notices(asker, key, b"\x08\x01")
+        leave(peer, stream)
+        report.line(began and notices(asker, key, b"\x10\x01"), sentence)
+        asker.close()
+
+
+def notices(asker, key, field):
+    """Whether the service says it of the call, soon before the call would end by itself."""
+    until, noticed = time.monotonic() + 14, b""
+    while field not in noticed and time.monotonic() < until:
+        time.sleep(PAUSE_S)
         asked = asker.open(NOTICED)
         asker.send_body(asked, message(b"\x0a" + hpack_text(key)))
         asker.status(asked)
         noticed = asker.data.get(asked, b"")[5:]
-        asker.close()
-        report.line(b"\x10\x01" in noticed, sentence)
+    return field in noticed
 
 
 def with_everything(report, folder, certificate, both):
@@ -347,27 +385,36 @@ def with_everything(report, folder, certificate, both):
     server.stop()
 
 
+def refuses(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), WAIT_S).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
 def drains(report, certificate, both):
-    """SIGUSR1, as at the end of a pod: the call under way is answered, nobody new comes in."""
+    """SIGUSR1, as at the end of a pod: the call under way is answered, nobody new comes in while it lasts."""
     server = start_server()
     door = start_door(server, both)
     tls = tls_context(certificate)
     wait_until_up(door, tls)
     peer = Peer(door.port, tls=tls)
     stream = peer.open(SLEEP)
-    peer.send_body(stream, message(b"\x08\xdc\x0b"))  # 1.5 s
+    peer.send_body(stream, message(b"\x08\xb8\x17"))  # 3 s
     time.sleep(0.3)
     door.process.send_signal(signal.SIGUSR1)
-    time.sleep(0.3)
-    try:
-        Peer(door.port, tls=tls, timeout_s=1).close()
-        refused = False
-    except OSError:
-        refused = True
+    refused = False
+    while not refused and stream not in peer.closed and not peer.eof:
+        peer.receive(PAUSE_S)
+        refused = refuses(door.port)
+    while peer.receive(0):
+        pass
+    refused = refused and stream not in peer.closed
     status = peer.status(stream)
     peer.close()
     try:
-        door.process.wait(10)
+        door.process.wait(WAIT_S)
     except subprocess.TimeoutExpired:
         pass
     report.line(refused and status == OK and not door.alive(), "On SIGUSR1 the door answers what is under way and ends",
@@ -376,7 +423,7 @@ def drains(report, certificate, both):
 
 
 def wait_until_up(door, tls, more=b""):
-    until = time.monotonic() + 10
+    until = time.monotonic() + WAIT_S
     while time.monotonic() < until:
         peer = Peer(door.port, tls=tls)
         status = peer.call(ECHO, HELLO, more)
@@ -414,9 +461,9 @@ def main():
                 ("A source that holds connections gets its share and no more", held_connections),
                 ("What is not gRPC over TLS does not come in", other_protocols),
                 ("A slow loris keeps nobody waiting", slow_loris)):
-            siege.run(sentence, attack, Attacker(door, tls), peak_max_mib=SERVICE_PEAK_MAX_MIB)
+            siege.run(sentence, from_another_address(attack, door, tls), peak_max_mib=SERVICE_PEAK_MAX_MIB)
         cancelled(report, door, tls)
-        siege.again(*((attack, Attacker(door, tls)) for attack in (rapid_reset, zero_padding, held_calls)))
+        siege.again(*([from_another_address(attack, door, tls)] for attack in (rapid_reset, zero_padding, held_calls)))
         door.stop()
         server.stop()
         failing_service(report, certificate, both)

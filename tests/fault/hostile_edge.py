@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from siege import BIN, MIB, Polite, Report, Siege, Subject, in_parallel
+from siege import BIN, MIB, Polite, Report, Siege, Subject, in_parallel, wait_until_gone
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from ports import free_port  # noqa: E402
@@ -28,27 +28,6 @@ def connect(port, source="127.0.0.1"):
     plain = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return plain
-
-
-def closed(plain):
-    """Whether the server has ended it; what it said before is read and forgotten."""
-    try:
-        plain.setblocking(False)
-        while plain.recv(65536):
-            pass
-        return True
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-
-
-def wait_until_gone(peers, seconds):
-    until = time.monotonic() + seconds
-    while peers and time.monotonic() < until:
-        time.sleep(0.1)
-        peers = [plain for plain in peers if not closed(plain)]
-    return len(peers)
 
 
 def said(port, data, wait_s=5):

@@ -13,6 +13,8 @@ END_STREAM = ACK = 0x1
 END_HEADERS = 0x4
 INITIAL_WINDOW = 65535
 FRAME_MAX = 16384
+PAUSE_S = 0.05  # between two looks
+WAIT_S = 30  # for what will come, on a busy machine too
 
 
 def frame(kind, flags=0, stream=0, payload=b""):
@@ -77,13 +79,15 @@ class Peer:
     """A connection. Bytes go out as they are given; what comes in is taken note of, and obeyed by `send_body` alone."""
 
     def __init__(self, port, source="127.0.0.1", tls=None, start=True, obey=True, mine=(), timeout_s=5):
-        """Without `obey` the peer's SETTINGS are never acknowledged, and gRPC core applies no limit before they are."""
+        """Without `obey` the peer's SETTINGS are never acknowledged, and gRPC core applies no limit before they are. A send that
+        does not go on for `timeout_s` has ended the connection."""
         self.obey = obey
         self.scheme = "https" if tls else "http"
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout_s, (source, 0))
+        self.socket = socket.create_connection(("127.0.0.1", port), WAIT_S, (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
+        self.socket.settimeout(timeout_s)
         self.buffer = b""
         self.next_stream = 1
         self.window = INITIAL_WINDOW  # of the connection, for what we send
@@ -98,7 +102,7 @@ class Peer:
         self.eof = False
         if start:
             self.send(PREFACE + settings(*mine))
-            until = time.monotonic() + timeout_s
+            until = time.monotonic() + WAIT_S
             while obey and self.streams_max is None and not self.eof and time.monotonic() < until:
                 self.receive(0.2)
 
@@ -122,13 +126,13 @@ class Peer:
                         request(path, self.scheme, more) if block is None else block))
         return stream
 
-    def call(self, path, body, more=b"", wait_s=5):
+    def call(self, path, body, more=b"", wait_s=WAIT_S):
         """A unary call; returns its grpc-status, or None where there was none."""
         stream = self.open(path, more)
         self.send_body(stream, body, wait_s)
         return self.status(stream, wait_s)
 
-    def send_body(self, stream, body, wait_s=5, end=True):
+    def send_body(self, stream, body, wait_s=WAIT_S, end=True):
         """Sends within the peer's windows; returns how many bytes it took."""
         sent = 0
         until = time.monotonic() + wait_s
@@ -202,7 +206,7 @@ class Peer:
         if kind in (HEADERS, DATA) and flags & END_STREAM:
             self.closed.add(stream)
 
-    def status(self, stream, wait_s=5):
+    def status(self, stream, wait_s=WAIT_S):
         """The stream's grpc-status. Read without an HPACK decoder: neither gRPC core nor HAProxy compresses these, and
         on a connection's first failing stream nothing is in the table yet."""
         until = time.monotonic() + wait_s

@@ -11,7 +11,7 @@ import threading
 import time
 
 RATE = 75
-DEADLINE_S = 2
+DEADLINE_S = 20  # for requests that are lost: how soon an answer comes is told, for others to judge
 FRESH_EVERY = 25
 WORKERS = 8
 PATH = "/v1/agents"
@@ -74,13 +74,14 @@ class Client:
     def end(self):
         self.stopping.set()
         self.thread.join()
-        until = time.monotonic() + 3 * DEADLINE_S
+        until = time.monotonic() + DEADLINE_S + 4
         while self.left and time.monotonic() < until:
             time.sleep(0.01)
         ordered = sorted(self.latencies)
         return {"calls": len(ordered) + self.left, "answered": self.codes["200"], "unheard": self.left,
                 "codes": {code: count for code, count in self.codes.items() if code != "200"}, "texts": [],
-                "p50_ms": 1000 * ordered[len(ordered) // 2], "p99_ms": 1000 * ordered[len(ordered) * 99 // 100]}
+                "p50_ms": 1000 * ordered[len(ordered) // 2], "p99_ms": 1000 * ordered[len(ordered) * 99 // 100],
+                "max_ms": 1000 * ordered[-1]}
 
 
 def main():
