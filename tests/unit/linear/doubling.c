@@ -1,5 +1,6 @@
 /* The estimate of a time is the least of several, so that other work on the machine can only be left out of it. Sizes
- * grow until the time can be told from noise. */
+ * grow until the time can be told from noise. On a busy machine a short reading finds a moment when the core's other
+ * half is idle, and a long one does not: where the growth seems too high, equally long samples are compared, too. */
 #include "doubling.h"
 
 #include "base/clock.h"
@@ -24,6 +25,7 @@
 #define ROUNDS_MAX      16
 #define ENLARGED_MAX    3 /* times that the inputs are doubled before a reader has failed */
 #define PAUSES_MAX      4 /* of 1, 2, 4, 8 s: a neighbour that fills the caches may have gone by then */
+#define BATCH_ROUNDS    7
 
 struct series {
     const struct reader *reader;
@@ -156,6 +158,30 @@ static bool holds_at(struct series *series, size_t size)
     return doubling_growth(series) <= DOUBLING_LIMIT || is_as_fast_as_memory(series);
 }
 
+static int64_t batch_ns(struct series *series, size_t index)
+{
+    int64_t began_ns = process_ns();
+    for (size_t i = 0; i < (size_t)1 << (SIZES - 1 - index); i++)
+        reader_read(series->reader, &series->texts[index]);
+    return (process_ns() - began_ns) >> (SIZES - 1 - index);
+}
+
+/* The median over rounds, in each of which all sizes take as long where the reader is linear. */
+static double batches_growth(struct series *series)
+{
+    double growths[BATCH_ROUNDS];
+    for (size_t round = 0; round < BATCH_ROUNDS; round++) {
+        size_t at = round;
+        double first = (double)batch_ns(series, 0), second = (double)batch_ns(series, 1);
+        double last = (double)batch_ns(series, SIZES - 1);
+        double growth = fmin(growth_from(series, 0, first, last), growth_from(series, 1, second, last));
+        for (; at > 0 && growths[at - 1] > growth; at--)
+            growths[at] = growths[at - 1];
+        growths[at] = growth;
+    }
+    return growths[BATCH_ROUNDS / 2];
+}
+
 /* A quadratic cost shows more with larger inputs, noise shows less. */
 static bool doubling_judge(struct series *series)
 {
@@ -167,7 +193,7 @@ static bool doubling_judge(struct series *series)
         holds = holds_at(series, size *= 2);
     for (unsigned pauses = 0; !holds && fits && pauses < PAUSES_MAX; pauses++) { /* the best times are kept */
         sleep(1U << pauses);
-        holds = holds_at(series, size);
+        holds = holds_at(series, size) || batches_growth(series) <= DOUBLING_LIMIT;
     }
     if (!holds || !fits || getenv("RENGA_TELL"))
         doubling_tell(series);
