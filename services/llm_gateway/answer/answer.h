@@ -79,6 +79,7 @@ struct answer {
     bool had_other_choice;       /* a choice that was not asked for came, and is left out */
     bool ended;                  /* the provider has marked the end */
     Renga__V1__Finding *finding; /* of the extractive provider; NULL otherwise */
+    bool japanese;               /* the extractive provider was asked in Japanese */
     struct answer_text parts[ANSWER_PARTS];
     struct answer_text seal; /* signature of the thinking: ChatMessage.reasoning_signature */
     bool seal_broken;        /* it was too long to store, and is dropped */

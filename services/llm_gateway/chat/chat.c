@@ -145,7 +145,7 @@ static size_t shortfalls(struct pipeline *pipeline, Renga__V1__Degradation *said
     said[count] = pipeline_degradation(pipeline);
     count += said[count] != NULL;
     said[count] = provider->degradation ? provider->degradation(rpc_call_arena(pipeline->call), pipeline->route->name,
-                                                                ((struct chat *)pipeline)->request)
+                                                                &((struct chat *)pipeline)->answer)
                                         : NULL;
     return count + (said[count] != NULL);
 }

@@ -66,9 +66,6 @@ struct extract {
 /* NULL: the arena is exhausted. */
 struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *request);
 
-/* Whether the question is in Japanese. */
-bool extract_is_japanese(const Renga__V1__ChatRequest *request);
-
 enum extract_want { WANT_REPLY, WANT_SPLIT, WANT_JUDGEMENT, WANT_QUERY_PLAN, WANT_QUERIES };
 
 /* The task, from the form of the answer. `limit` is the maximum number of elements of a list. False with

@@ -138,6 +138,7 @@ static bool answer_chat(const struct chat_question *question, struct answer *ans
     if (!extract)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the request takes more memory than a call may have");
     answer_name(answer, "", "extractive");
+    answer->japanese = extract->japanese;
     if (!extractive_give(extract, answer, failure))
         return false;
     if (answer->call_count)
@@ -146,8 +147,7 @@ static bool answer_chat(const struct chat_question *question, struct answer *ans
     return true;
 }
 
-static Renga__V1__Degradation *degradation(struct arena *arena, const char *route,
-                                           const Renga__V1__ChatRequest *request)
+static Renga__V1__Degradation *degradation(struct arena *arena, const char *route, const struct answer *answer)
 {
     Renga__V1__Degradation *said = arena_alloc(arena, sizeof *said);
     if (!said)
@@ -155,9 +155,9 @@ static Renga__V1__Degradation *degradation(struct arena *arena, const char *rout
     renga__v1__degradation__init(said);
     said->part = (char *)(uintptr_t)route;
     said->kind = RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE;
-    said->reason = (char *)(uintptr_t)(extract_is_japanese(request)
-                                           ? "言語モデルは使われていません。見つかった文を抜き出しただけの回答です。"
-                                           : "No language model answered: sentences were found, none were written.");
+    said->reason =
+        (char *)(uintptr_t)(answer->japanese ? "言語モデルは使われていません。見つかった文を抜き出しただけの回答です。"
+                                             : "No language model answered: sentences were found, none were written.");
     return said;
 }
 

@@ -18,6 +18,8 @@ static size_t tag_at(const char *at, size_t *length)
 {
     size_t i = 0;
     for (; i < TAGS; i++) {
+        if (at[1] != tags[i][0]) /* nearly always: a text may be full of '<' */
+            continue;
         *length = strlen(tags[i]);
         if (strncmp(at + 1, tags[i], *length) == 0 && at[1 + *length] == '>')
             break;

@@ -67,12 +67,6 @@ static bool read_is_japanese(struct text text)
     return strcmp(words_language(text.bytes, text.length), "ja") == 0;
 }
 
-bool extract_is_japanese(const Renga__V1__ChatRequest *request)
-{
-    size_t turn = 0;
-    return read_is_japanese(find_asked(request, &turn));
-}
-
 static void find_evidence(struct extract *extract, size_t from)
 {
     const Renga__V1__ChatRequest *request = extract->request;

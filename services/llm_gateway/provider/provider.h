@@ -84,10 +84,9 @@ struct provider {
      * is called over HTTP. */
     bool (*answer_chat)(const struct chat_question *question, struct answer *answer, struct failure *failure);
 
-    /* The degradation that each of its answers reports, for the route of that name; NULL if memory is exhausted. A
-     * NULL function: no degradation. */
-    Renga__V1__Degradation *(*degradation)(struct arena *arena, const char *route,
-                                           const Renga__V1__ChatRequest *request);
+    /* The degradation that each of its answers reports, for the route of that name; NULL if memory is exhausted. It
+     * runs in the loop, and does not read the request, which may be long. A NULL function: no degradation. */
+    Renga__V1__Degradation *(*degradation)(struct arena *arena, const char *route, const struct answer *answer);
 };
 
 /* All providers, terminated by NULL (providers.c). */
