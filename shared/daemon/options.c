@@ -29,7 +29,8 @@ static struct option serving[] = {
          "a wrong one is logged, and the keys before it stay. \"expires\": \"2027-01-31T00:00:00Z\" ends a key. "
          "Calls under way go on. "
          "A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those agents alone. "
-         "\"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients. Unset: anyone may call "
+         "\"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients; \"*\" does so too, but "
+         "not for a key with a tenant. Unset: anyone may call "
          "anything, on behalf of anybody; keep it to where our own services alone can call."},
     {.name = "rpc.memory_max",
      .type = OPTION_SIZE,

@@ -62,6 +62,10 @@ const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const cha
  * tenant. Any thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
+/* Whether the key may call on behalf of others: as rpc_auth_grants, but for a key that belongs to a tenant "*" is not
+ * enough. All methods for one tenant are not the methods of another. Any thread. */
+bool rpc_auth_forwards(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
+
 /* True if the key may use the object `name` of a kind; `scope` is a right without its last word, as
  * "renga.v1.Orchestrator/agent.". A key without rights of the kind may use all objects. A key with some of these rights
  * may use only those objects; "*" means all of them. An unknown key has no right. True if `auth` is NULL. Any

@@ -128,6 +128,30 @@ static void a_right_must_be_named_or_everything_allowed(void **state)
     rpc_auth_destroy(&auth);
 }
 
+static void a_key_of_a_tenant_speaks_for_others_only_where_its_methods_name_it(void **state)
+{
+    static const char right[] = "renga.v1.Planner/forward", method[] = "renga.v1.Planner/Plan";
+    static const char *const everything[] = {"*"}, *const service[] = {"renga.v1.Planner/*"};
+    static const char *const named[] = {"renga.v1.Planner/*", "renga.v1.Planner/forward"};
+    const struct {
+        struct rpc_auth_key key;
+        bool forwards;
+    } rows[] = {
+        {{{"peer", ""}, hash_of("key"), everything, 1, 0}, true},
+        {{{"peer", ""}, hash_of("key"), service, 1, 0}, false},
+        {{{"peer", ""}, hash_of("key"), named, 2, 0}, true},
+        {{{"shop", "acme"}, hash_of("key"), everything, 1, 0}, false},
+        {{{"shop", "acme"}, hash_of("key"), service, 1, 0}, false},
+        {{{"shop", "acme"}, hash_of("key"), named, 2, 0}, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rpc_auth *auth = rpc_auth_create(&rows[i].key, 1, &st);
+        assert_non_null(auth);
+        assert_int_equal(rpc_auth_forwards(auth, check(auth, "Bearer key", method), right), rows[i].forwards);
+        rpc_auth_destroy(&auth);
+    }
+}
+
 static void health_is_open_to_all(void **state)
 {
     struct rpc_auth *auth = two_keys();
@@ -340,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_missing_or_unknown_key_is_unauthenticated),
         cmocka_unit_test(a_method_outside_the_patterns_is_denied),
         cmocka_unit_test(a_right_must_be_named_or_everything_allowed),
+        cmocka_unit_test(a_key_of_a_tenant_speaks_for_others_only_where_its_methods_name_it),
         cmocka_unit_test(health_is_open_to_all),
         cmocka_unit_test(a_header_may_hold_any_bytes),
         cmocka_unit_test(a_thousand_keys_are_told_apart),
