@@ -28,6 +28,11 @@ static const struct note RESULTS_CUT = {
     .en = "The tools found so much that the model was shown only a part of it.",
 };
 
+static const struct note misses = {
+    .ja = "回答に、質問が求める数や日時がありません。見つかった記述から、それを示す文を答えてください。",
+    .en = "The answer lacks the number or the date that is asked for. Answer with the sentence that has it.",
+};
+
 static const struct note echo = {
     .ja = "回答は質問を繰り返すだけです。見つかった記述から、答えとなる語を加えてください。",
     .en = "The answer only repeats the question. Add what the tool results say about it.",
@@ -62,12 +67,17 @@ static bool reflect_weigh(const Renga__V1__ReflectRequest *request, struct groun
     return good;
 }
 
-/* Whether the answer says no more than the subtask, as one does that was cut off. A longer answer is not compared. */
-static bool reflect_echoes(const Renga__V1__ReflectRequest *request)
+/* Why an answer is not complete, although a model took it as complete; NULL: it stands. Such an answer says no more
+ * than the subtask, as one does that was cut off (a longer one is not compared), or it was taken from a place that
+ * speaks of something else than the value that is asked for. */
+static const struct note *reflect_objection(const Renga__V1__ReflectRequest *request)
 {
     struct grounding grounding = {.sentences = 0};
-    return strlen(request->answer) <= strlen(request->subtask) && reflect_weigh(request, &grounding) &&
-           grounding.echoes && !grounding.completed;
+    if (!reflect_weigh(request, &grounding) || grounding.completed)
+        return NULL;
+    if (strlen(request->answer) <= strlen(request->subtask) && grounding.echoes)
+        return &echo;
+    return grounding.misses ? &misses : NULL;
 }
 
 /* ---- with a model ------------------------------------------------------------------------------------------------ */
@@ -103,8 +113,9 @@ static bool reflect_read(struct model_task *task, const cJSON *answer, struct st
 {
     (void)st; /* an answer that fits the schema is accepted */
     bool is_completed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "is_completed"));
-    if (is_completed && reflect_echoes(((struct reflecting *)task)->request))
-        reflect_judge(task, false, UNCONST(model_task_note_text(task, &echo)));
+    const struct note *objection = is_completed ? reflect_objection(((struct reflecting *)task)->request) : NULL;
+    if (objection)
+        reflect_judge(task, false, UNCONST(model_task_note_text(task, objection)));
     else
         reflect_judge(task, is_completed,
                       text_read(task, cJSON_GetObjectItemCaseSensitive(answer, "advice"), ADVICE_MAX));

@@ -31,6 +31,11 @@ bool claims_numbers_stand(struct claim sentence, struct claim quote, struct clai
  * claims_agree: a synonym counts as another word. */
 bool claims_words_stand(struct claim sentence, struct claim quote, struct claim heading);
 
+/* Whether the quote carries the whole sentence: claims_agree and claims_words_stand hold, no word stands in place of
+ * another (aligned.h), and no run of words is added that the quote and its heading lack. `passage` is the text around
+ * the quote. A sentence of ALIGNED_WORDS words or more is not carried. */
+bool claims_carried(struct claim sentence, struct claim quote, struct claim passage, struct claim heading);
+
 /* True if [begin, end) of the text contains no denial, but the rest of its clauses does. Quoted alone, this span would
  * affirm a statement that the text denies. */
 bool claims_denied_around(struct claim text, size_t begin, size_t end);

@@ -47,12 +47,27 @@ static bool claim_says_impossible(struct claim text, size_t at)
     return claim_begins(text, at, "不可") && !claim_begins(text, at, "不可欠");
 }
 
+/* 保存されず、 and せずに deny; まず、 and 必ず do not. `at` is the offset of ず. */
+static bool claim_denies_before(struct claim text, size_t at)
+{
+    static const char *const stems[] = {"わ", "か", "が", "さ", "た", "な", "ば", "ら", "れ", "せ",
+                                        "え", "け", "げ", "て", "ね", "べ", "め", "き", "じ", "み"};
+    static const char *const behind[] = {"、", "。", "に", "，", " "};
+    size_t next = at + strlen("ず");
+    bool stem = false, ends = next == text.length;
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+        stem |= at >= strlen(stems[i]) && memcmp(text.text + at - strlen(stems[i]), stems[i], strlen(stems[i])) == 0;
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
+        ends |= claim_begins(text, next, behind[i]);
+    return stem && ends;
+}
+
 /* しなければならない means an obligation and is not a denial. 少ない is one word, also without a denial. */
 static bool claim_denies_japanese(struct claim text)
 {
     bool must = false;
     for (size_t at = 0; at < text.length; at++) {
-        if (claim_says_impossible(text, at))
+        if (claim_says_impossible(text, at) || (claim_begins(text, at, "ず") && claim_denies_before(text, at)))
             return true;
         must |= claim_begins(text, at, "なければ") || claim_begins(text, at, "なくては");
         bool few = at >= 3 && memcmp(text.text + at - 3, "少", 3) == 0;

@@ -7,6 +7,7 @@
 
 #define SCORE_LEAST 0.03         /* of a place, for an answer in Chinese or Korean */
 #define SHORT_BYTES ((size_t)80) /* of a sentence that may be a short answer */
+#define FIT_LEAST   0.3          /* below it, a sentence does not offer the number or the date that was asked for */
 #define FOUND_SHARE 0.5          /* of the answer's sentences: more than this must stand in the sources */
 
 /* Logistic regression on right and wrong answers to questions over encyclopaedic texts: half of the documents. */
@@ -137,6 +138,13 @@ static bool grounding_knows_language(const struct aligned_text *asked)
     return false;
 }
 
+/* Whether the question asks for a value of which none of the places has one: for days, and they have a time of day. */
+static bool grounding_misses(const struct grounding_work *work, const struct grounding_signs *signs)
+{
+    enum asked_type type = work->selection->asked.type;
+    return (type == ASKED_QUANTITY || type == ASKED_DURATION || type == ASKED_DATE) && signs->fits < FIT_LEAST;
+}
+
 static void grounding_take(struct grounding_work *work, struct claim answer, struct claim sentence,
                            struct grounding *grounding, struct grounding_signs *signs,
                            struct passage places[GROUNDING_SENTENCES])
@@ -184,6 +192,7 @@ bool grounding_judge(const struct evidence *evidence, struct claim question, str
     evidence_cover(said, evidence, question.text, question.length, &grounding->coverage);
     grounding->score = grounding->found ? grounding_score(&work, &signs) : 0;
     grounding->echoes &= grounding->found > 0;
+    grounding->misses = grounding->found && grounding_misses(&work, &signs);
     const char *language = work.selection->asked.language;
     double least = strcmp(language, "zh") == 0 || strcmp(language, "ko") == 0 ? SCORE_LEAST : 0;
     bool answers = grounding_knows_language(&work.asked) ? grounding->score >= GROUNDING_ENOUGH : signs.score >= least;

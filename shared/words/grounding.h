@@ -16,6 +16,7 @@
 struct grounding {
     size_t sentences, found;  /* of the answer; how many of them stand in the sources */
     struct span other;        /* of the answer: the first words that its source does not have; length 0: all found */
+    bool misses;              /* the question asks for a number or a date, and no sentence that was found offers one */
     bool echoes;              /* the answer adds no word to the question */
     double score;             /* 0 to 1: how well the places in which the answer stands fit the question */
     struct coverage coverage; /* of the question, by these places */

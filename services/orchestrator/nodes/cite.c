@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define KEPT_LOOKS  64  /* sentences of an answer that are compared */
+#define KEPT_ENOUGH 0.5 /* coverage of a sentence that is kept */
+
 enum {
     CITE_ANSWER,
     CITE_RESULTS,
@@ -24,6 +27,9 @@ enum {
     CITE_USED,
     CITE_FOOTNOTES,
     CITE_SHOW,
+    CITE_KEEPS,
+    CITE_KEEPS_TEXT,
+    CITE_KEEPS_FLAG,
 };
 
 static const struct node_parameter parameters[] = {
@@ -50,6 +56,12 @@ static const struct node_parameter parameters[] = {
     [CITE_SHOW] =
         {"show", PARAMETER_BOOLEAN, OPTIONAL,
          "With \"text\": true shows the text to the watchers of the run, piece by piece, each as {\"text\": …}."},
+    [CITE_KEEPS] = {"keeps", READS_OBJECTS, OPTIONAL,
+                    "With \"text\": an object[] of answers that this one is made of. If the checked text keeps none of "
+                    "the sentences of one of them, the outcome is \"unsupported\"."},
+    [CITE_KEEPS_TEXT] = {"keeps_text", PARAMETER_TEXT, OPTIONAL, "With \"keeps\": the member that is the answer."},
+    [CITE_KEEPS_FLAG] = {"keeps_flag", PARAMETER_TEXT, OPTIONAL,
+                         "With \"keeps\": the member that is true if the answer counts."},
     {.name = NULL},
 };
 static const char *const outcomes[] = {"cited", "unsupported", NULL};
@@ -65,6 +77,12 @@ static bool cite_check(const struct node *node, struct status *st)
             return fail_field(st, parameters[row].name, "is for an answer that is rewritten; add \"text\"");
     if (node_argument(node, CITE_FOOTNOTES)->flag && !node_argument(node, CITE_REFERENCES)->text)
         return fail_field(st, "footnotes", "are defined in the list of references; add \"references\"");
+    bool keeps = node_argument(node, CITE_KEEPS)->field;
+    if (keeps && !text)
+        return fail_field(st, "keeps", "is for an answer that is rewritten; add \"text\"");
+    if (keeps != (node_argument(node, CITE_KEEPS_TEXT)->text != NULL) ||
+        keeps != (node_argument(node, CITE_KEEPS_FLAG)->text != NULL))
+        return fail_field(st, "keeps", "\"keeps_text\" and \"keeps_flag\" go together; add the others");
     if (node_argument(node, CITE_SHOW)->flag && !text)
         return fail_field(st, "show", "is for an answer that is rewritten; add \"text\"");
     if (way >= 0 && mark != (node_argument(node, CITE_MARK_PROMPT)->text != NULL))
@@ -83,7 +101,8 @@ struct citing {
     struct cite_sources *sources;
     struct evidence *evidence;
     struct count count;
-    char **shown; /* pieces of the text */
+    bool drops_answer; /* the text keeps nothing of an answer that it is made of */
+    char **shown;      /* pieces of the text */
     size_t shown_count;
 };
 
@@ -160,6 +179,67 @@ static bool cite_show(struct citing *citing, const char *text)
     return citing->shown;
 }
 
+/* Whether the text keeps a sentence of the answer, or most of its words with its numbers. */
+static bool cite_keeps_one(const struct evidence *text, const char *answer)
+{
+    struct sentence_reader reader;
+    struct span span;
+    struct support support;
+    sentences_begin(&reader, answer, strlen(answer));
+    for (int looked = 0; looked < KEPT_LOOKS && sentences_next(&reader, &span); looked++)
+        if (support_find(text, answer + span.begin, span.end - span.begin, KEPT_ENOUGH, &support))
+            return true;
+    return false;
+}
+
+/* "Is it kept?", 保存されますか。 */
+static bool cite_asks(const char *sentence, size_t length)
+{
+    static const char *const ends[] = {"?", "？", "か。", "か"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length > end && memcmp(sentence + length - end, ends[i], end) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The text as it stands, with blanks in place of questions: a question keeps no answer. NULL: no memory. */
+static char *cite_without_questions(struct citing *citing, struct cite_text *cite)
+{
+    struct sentence_reader reader;
+    struct span span;
+    char *text = arena_strndup(citing->sources->arena, buffer_text(&cite->out), cite->out.length);
+    if (!text)
+        return NULL;
+    sentences_begin(&reader, buffer_text(&cite->out), cite->out.length);
+    while (sentences_next(&reader, &span))
+        if (cite_asks(text + span.begin, span.end - span.begin))
+            memset(text + span.begin, ' ', span.end - span.begin);
+    return text;
+}
+
+/* False: no memory. */
+static bool cite_compare_kept(struct citing *citing, struct cite_text *cite)
+{
+    const struct node *node = task_node(citing->base.base.task);
+    const cJSON *list = service_call_input(&citing->base.base, CITE_KEEPS), *item;
+    const char *text = cite_without_questions(citing, cite);
+    struct passage *passage = arena_zalloc(citing->sources->arena, sizeof *passage);
+    if (!text || !passage)
+        return false;
+    *passage = (struct passage){.text = text, .length = cite->out.length};
+    struct evidence *evidence = evidence_create(citing->sources->arena, passage, 1);
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *member = node_argument(node, CITE_KEEPS_TEXT)->text;
+        const char *answer = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, member));
+        bool counts = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, node_argument(node, CITE_KEEPS_FLAG)->text));
+        citing->drops_answer |= evidence && counts && answer && !cite_keeps_one(evidence, answer);
+    }
+    return evidence;
+}
+
 static bool rewrite(struct citing *citing, struct cite_text *cite)
 {
     struct service_call *run = &citing->base.base;
@@ -179,6 +259,10 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
     if (!clean || !cite->cited || (mark && !cite->mark))
         return false;
     cite_text_write(cite, clean);
+    if (node_argument(task_node(run->task), CITE_KEEPS)->field && !cite_compare_kept(citing, cite))
+        return false;
+    if (citing->drops_answer)
+        cite->cited_count = 0;
     citing->count = (struct count){cite->sentences, (int32_t)cite->cited_count};
     bool good = cite_text_write_citations(out, cite);
     json_write_end(out);

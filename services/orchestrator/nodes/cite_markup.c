@@ -1,6 +1,6 @@
-/* Removes from a model's text the HTML that a reader of Markdown would interpret, and marks of sources in other forms
- * than "[1]": 【1†source】, ¹, <sup>1</sup>, "(Source: …)". Tags that only shape text are taken out; other text in
- * angle brackets is shown as it stands. Code stays. */
+/* Removes from a model's text the HTML that a reader of Markdown would interpret, characters that show nothing, and
+ * marks of sources in other forms than "[1]": 【1†source】, ¹, <sup>1</sup>, "(Source: …)". Tags that only shape text
+ * are taken out; other text in angle brackets is shown as it stands. Code stays. */
 #include "cite_markup.h"
 
 #include "base/buffer.h"
@@ -137,6 +137,27 @@ plain:
     return at + 1;
 }
 
+/* ---- invisible characters ---------------------------------------------------------------------------------------- */
+
+/* Bytes of a character that shows nothing and changes how others are shown: directions of text, zero width, controls;
+ * 0: another character. ZWJ and ZWNJ (U+200C, U+200D) stay: they shape emoji and scripts. */
+static size_t markup_invisible(const struct markup *markup, size_t at)
+{
+    const unsigned char *c = (const unsigned char *)markup->text + at;
+    size_t left = markup->length - at;
+    if ((c[0] < 0x20 && !strchr("\t\n\r", c[0])) || c[0] == 0x7F)
+        return 1;
+    if (left >= 2 && c[0] == 0xC2 && (c[1] < 0xA0 || c[1] == 0xAD)) /* C1, and the soft hyphen */
+        return 2;
+    if (left < 3 || (c[0] != 0xE2 && c[0] != 0xEF))
+        return 0;
+    bool marks = c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0x8B || c[2] == 0x8E || c[2] == 0x8F);
+    bool embeds = c[0] == 0xE2 && c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE;
+    bool isolates = c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA0 && c[2] <= 0xAF;
+    bool order_mark = c[0] == 0xEF && c[1] == 0xBB && c[2] == 0xBF;
+    return marks || embeds || isolates || order_mark ? 3 : 0;
+}
+
 /* ---- marks of sources -------------------------------------------------------------------------------------------- */
 
 static void markup_drop_blank(struct buffer *out)
@@ -234,7 +255,11 @@ static bool markup_is_fence(const char *line)
 
 static size_t markup_copy(struct markup *markup, size_t at, size_t end)
 {
-    buffer_append(&markup->out, markup->text + at, end - at);
+    for (size_t invisible; at < end; at += invisible ? invisible : 1) {
+        invisible = markup_invisible(markup, at);
+        if (!invisible)
+            buffer_put(&markup->out, markup->text[at]);
+    }
     return end;
 }
 
@@ -248,7 +273,9 @@ static size_t markup_line_end(const struct markup *markup, size_t at)
 static size_t markup_take_one(struct markup *markup, size_t at, size_t last_tick)
 {
     const char *text = markup->text;
-    size_t end;
+    size_t end, invisible = markup_invisible(markup, at);
+    if (invisible)
+        return at + invisible;
     switch (text[at]) {
     case '<':
         return markup_take_angle(markup, at);

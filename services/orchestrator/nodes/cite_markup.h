@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* The text without tags that only shape it, without comments and without marks of sources but "[1]"; other tags are
- * escaped. In the arena; NULL: no memory. Linear. */
+/* The text without tags that only shape it, without comments, without controls and directions of text, and without
+ * marks of sources but "[1]"; other tags are escaped. In the arena; NULL: no memory. Linear. */
 char *cite_unmark(struct arena *arena, const char *text);
 
 /* Whether [0, length), from a tick to a tick, is code that stays in a single sentence; the text may go on behind it. If

@@ -24,17 +24,42 @@ struct cite_lines {
 
 /* ---- support ----------------------------------------------------------------------------------------------------- */
 
-bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_t length, struct support *support)
+/* What the source has of a sentence, with its surroundings. */
+struct cite_source {
+    struct claim quote, passage, heading;
+};
+
+static bool cite_find(const struct cite_text *cite, struct claim sentence, struct support *support,
+                      struct cite_source *source)
 {
-    if (cite->cited_count == CITED_MAX || !support_find(cite->evidence, sentence, length, SUPPORT_ENOUGH, support))
+    if (cite->cited_count == CITED_MAX ||
+        !support_find(cite->evidence, sentence.text, sentence.length, SUPPORT_ENOUGH, support))
         return false;
     const struct passage *passage = &cite->sources->passages[support->passage];
-    if (!support->exact && length > RUN_ON_SHARE * (support->quote.end - support->quote.begin) + RUN_ON_ROOM)
+    if (!support->exact && sentence.length > RUN_ON_SHARE * (support->quote.end - support->quote.begin) + RUN_ON_ROOM)
         return false;
-    return support->exact ||
-           claims_agree((struct claim){sentence, length},
-                        (struct claim){passage->text + support->quote.begin, support->quote.end - support->quote.begin},
-                        (struct claim){passage->heading, passage->heading_length});
+    *source = (struct cite_source){
+        .quote = {passage->text + support->quote.begin, support->quote.end - support->quote.begin},
+        .passage = {passage->text, passage->length},
+        .heading = {passage->heading, passage->heading_length},
+    };
+    return true;
+}
+
+bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_t length, struct support *support)
+{
+    struct claim said = {sentence, length};
+    struct cite_source source;
+    return cite_find(cite, said, support, &source) &&
+           (support->exact || claims_carried(said, source.quote, source.passage, source.heading));
+}
+
+bool cite_text_carries_row(const struct cite_text *cite, const char *row, size_t length, struct support *support)
+{
+    struct claim said = {row, length};
+    struct cite_source source;
+    return cite_find(cite, said, support, &source) &&
+           (support->exact || claims_agree(said, source.quote, source.heading));
 }
 
 static size_t cite_stop_before(const char *text, size_t end)
@@ -343,7 +368,7 @@ static size_t cite_take_table(struct cite_text *cite, struct cite_lines lines, s
         if (from >= end)
             continue;
         cite->sentences++;
-        bool carried = cite_text_carries(cite, lines.text + from, end - from, &support);
+        bool carried = cite_text_carries_row(cite, lines.text + from, end - from, &support);
         if ((!carried || !stands) && cite->unsupported == CITE_DROP)
             continue;
         if (!any) {

@@ -78,6 +78,9 @@ void cite_text_write(struct cite_text *cite, const char *text);
 
 /* Whether a source carries the sentence; *support says which. False beyond CITED_MAX sentences. */
 bool cite_text_carries(const struct cite_text *cite, const char *sentence, size_t length, struct support *support);
+
+/* The same of a row of a table, whose cells are words without a sentence: they are not compared in their order. */
+bool cite_text_carries_row(const struct cite_text *cite, const char *row, size_t length, struct support *support);
 /* Appends a sentence with its mark. `support` NULL: it is not carried. */
 void cite_text_keep(struct cite_text *cite, const char *sentence, size_t length, const struct support *support);
 /* Forgets which sentences were said: the next text may say them again. */

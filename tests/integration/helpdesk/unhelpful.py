@@ -75,6 +75,26 @@ def both(*faults):
     return fault
 
 
+def rewrites(change):
+    """The right answer, changed, wherever it is written; an absent one as the model pleases."""
+    def fault(stage, choice, number):
+        if stage == "answer" and choice["message"]["content"] != "NOT_FOUND":
+            choice["message"]["content"] = change(choice["message"]["content"])
+    return fault
+
+
+def asks_back(stage, choice, number):
+    """The last answer is the question, which faq.csv has, too; those of the subtasks are right."""
+    if stage == "answer" and inside("results", Upstream.asked[-1]):
+        says(inside("question", Upstream.asked[-1]))(choice)
+
+
+def swapped(text):
+    for word, other in (("monitoring", "invoicing"), ("reached", "painted"), ("activity", "payment"), ("30日間", "30週間"), ("Export", "Send")):
+        text = text.replace(word, other)
+    return text
+
+
 SEARCHES = ("search_documents", json.dumps({"query": "release notes"}))
 FAULTS = {
     "plans nothing": at("plan", says('{"subtasks": []}')),
@@ -89,6 +109,10 @@ FAULTS = {
     "answers with an empty text": at("answer", says("")),
     "answers with spaces": at("answer", says(" \n ")),
     "answers with a sentence of its own": at("answer", says(INVENTED)),
+    "swaps a word of each right sentence": rewrites(swapped),
+    "writes text from right to left": rewrites(lambda text: "\u202e" + text + "\u2066"),
+    "ends with the question in place of what its subtasks found": asks_back,
+    "searches for something else and answers with a sentence of its own": both(at("select", calls(*SEARCHES)), at("answer", says(INVENTED))),
     "answers with sources of its own alone": at("answer", says("[1] https://example.org/a\n[2] https://example.org/b")),
     "answers that it knows nothing, without a search": both(at("select", says("No.")), at("answer", says("NOT_FOUND"))),
     "answers right and judges all answers to be wrong": judges_badly,
@@ -126,6 +150,7 @@ def holds(question, words):
         return
     expect(result.found and all(one in result.answer for one in words), f"{question}: {state(result)}")
     expect(INVENTED not in result.answer and result.citations, f"{question}: {state(result)}")
+    expect(not re.search("invoicing|painted|payment|30週間|[\u202a-\u202e\u2066-\u2069]", result.answer), f"{question}: {state(result)}")
 
 
 @check("a model that behaves answers them too, and nothing else")

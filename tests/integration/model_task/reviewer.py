@@ -64,6 +64,15 @@ def body(minds, check):
         echo = full(minds.reviewer("Reflect", answer="A password is reset.", **SUBTASK)).reflection
         equal((echo.is_completed, "repeats the question" in echo.advice), (False, True))
 
+    @check("a sentence about something else is not complete if a number is asked for, although a model says so")
+    def _():
+        asked = {**SUBTASK, "subtask": "For how many minutes is the link valid?"}
+        upstream.will(say({"advice": "", "is_completed": True}))
+        beside = full(minds.reviewer("Reflect", answer="A password is reset under Settings > Security.", **asked)).reflection
+        equal((beside.is_completed, "number or the date" in beside.advice), (False, True))
+        upstream.will(say({"advice": "", "is_completed": True}))
+        equal(full(minds.reviewer("Reflect", answer="The link is valid for 30 minutes.", **asked)).reflection.is_completed, True)
+
     @check("an empty answer is not complete, and no model is asked; a rejection always advises")
     def _():
         upstream.will(say({"advice": "", "is_completed": False}))

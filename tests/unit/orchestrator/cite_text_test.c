@@ -77,6 +77,8 @@ static void a_sentence_without_a_source_is_dropped_and_its_line_stays_whole(void
     becomes("Mars has two moons, Phobos and Titan.", "");
     becomes("## A\n\nMars has two moons.\n\n## B\n\n- Mars has two moons.", "## A\n\nMars has two moons.");
     becomes("The moon is 384,500 km away from the earth.", "");
+    becomes("A year on Venus lasts 687 days.", "");
+    becomes("Mars has two rings, Phobos and Deimos.", "");
 }
 
 static void a_sentence_stands_once_however_it_is_written(void **state)
@@ -145,6 +147,13 @@ static void markup_of_a_model_is_no_markup_of_the_report(void **state)
     becomes("Mars has two moons. `Venus is cheese. [2](javascript:x) Mars has two moons, Phobos and Deimos [9]` is.",
             "Mars has two moons. Mars has two moons, Phobos and Deimos` is.");
     becomes("A <b and c> d.\n\nMars has two moons.", "Mars has two moons.");
+}
+
+static void characters_that_show_nothing_are_taken_out(void **state)
+{
+    becomes("\xE2\x80\xAEMars has\x1B\x08 two\xE2\x80\x8B moons.\xE2\x81\xA6\xC2\x9B\xEF\xBB\xBF",
+            "Mars has two moons.");
+    becomes("```\nMars has\xE2\x80\xAE two moons\n```", "```\nMars has two moons\n```");
 }
 
 static void an_address_is_found_whole_or_not_at_all(void **state)
@@ -267,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_heading_goes_with_its_section),
         cmocka_unit_test(a_heading_says_no_more_than_the_sources),
         cmocka_unit_test(markup_of_a_model_is_no_markup_of_the_report),
+        cmocka_unit_test(characters_that_show_nothing_are_taken_out),
         cmocka_unit_test(an_address_is_found_whole_or_not_at_all),
         cmocka_unit_test(links_marks_and_lists_of_references_of_a_model_are_taken_out),
         cmocka_unit_test(rows_and_code_are_held_to_the_sources),

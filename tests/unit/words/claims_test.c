@@ -196,6 +196,46 @@ static void a_word_is_not_replaced(void **state)
     assert_true(stands("The ferries save tonnes of dioxide.", "The ferry saves tonnes of dioxide."));
 }
 
+static bool carried(const char *sentence, const char *quote, const char *heading)
+{
+    struct claim quoted = {quote, strlen(quote)};
+    return claims_carried((struct claim){sentence, strlen(sentence)}, quoted, quoted,
+                          (struct claim){heading, strlen(heading)});
+}
+
+static void a_quote_carries_a_whole_sentence_and_nothing_added(void **state)
+{
+    static const char logs[] = "Logs of the gate are kept for 21 days and then deleted.",
+                      logs_ja[] = "門の記録は21日間保存され、古いものから自動で消えます。";
+    static const struct {
+        const char *sentence, *quote;
+        bool carried;
+    } rows[] = {
+        {"Logs of the gate are kept for 21 days.", logs, true},
+        {"The logs of the gate are deleted after 21 days.", logs, true},
+        {"Logs of the gate are kept for 21 days and then published.", logs, false},
+        {"Tapes of the gate are kept for 21 days and then deleted.", logs, false},
+        {"Logs of the gate are kept for 21 days and then deleted, but guards can pay to extend it.", logs, false},
+        {"A pass may be used 9 times an hour.", "A pass may be used 9 times a day.", false},
+        {"門の記録は21日間保存され、古いものから自動で消えます。", logs_ja, true},
+        {"資料によると、門の記録は21日間保存されます。", logs_ja, true},
+        {"門の記録は21日間保存されず、古いものから自動で消えます。", logs_ja, false},
+        {"門の記録は21日間保存され、古いものから自動で公開されます。", logs_ja, false},
+        {"鈴木次郎によると、門の記録は21日間保存され、古いものから自動で消えます。", logs_ja, false},
+        {"窓の写真は21日間保存され、古いものから自動で消えます。", logs_ja, false},
+        {"門の記録は21日間保存され、古いものから自動で消えますが、追加料金の支払で延長可能です。", logs_ja, false},
+        {"門の記録は必ず、21日間保存されます。", "門の記録は21日間保存されます。", true},
+        {"The gate was closed for 11 days because of wind.",
+         "In the winter of 2022 the gate was closed for 11 days because of ice.", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (carried(rows[i].sentence, rows[i].quote, "") != rows[i].carried)
+            fail_msg("%s: %s", rows[i].carried ? "carried" : "not carried", rows[i].sentence);
+    char endless[4096] = "Logs of the gate are kept for 21 days and then deleted ";
+    memset(endless + strlen(endless), 'a', 1900);
+    assert_false(carried(endless, logs, ""));
+}
+
 static void parts_that_change_places_say_something_else(void **state)
 {
     assert_false(agree("Bob told Alice in 2019.", "Alice told Bob in 2019.", ""));
@@ -237,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_number_is_compared_by_its_value_and_its_unit),
         cmocka_unit_test(a_number_belongs_to_its_year_and_its_name),
         cmocka_unit_test(a_word_is_not_replaced),
+        cmocka_unit_test(a_quote_carries_a_whole_sentence_and_nothing_added),
         cmocka_unit_test(parts_that_change_places_say_something_else),
         cmocka_unit_test(a_host_or_a_file_is_a_name),
         cmocka_unit_test(a_quote_without_end_agrees_with_nothing),

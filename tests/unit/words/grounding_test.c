@@ -54,6 +54,14 @@ static void a_sentence_of_the_source_is_found(void **state)
         museum("資料によると、三笠川博物館は1931年に田中義一が設計した。初代館長は権田原ミチルである。").completed);
 }
 
+static void a_question_for_a_number_is_missed_without_one(void **state)
+{
+    static const char asked[] = "How long is the Alder bridge?";
+    assert_true(grounding_of("Harbour", BRIDGE, asked, "Trams do not cross it.").misses);
+    assert_false(grounding_of("Harbour", BRIDGE, asked, "It is 240 metres long.").misses);
+    assert_false(bridge("Trams do not cross it.").misses); /* a person is asked for */
+}
+
 static void expect_other(struct grounding grounding, const char *answer, const char *word)
 {
     assert_false(grounding.completed);
@@ -180,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_of_the_source_is_found),
+        cmocka_unit_test(a_question_for_a_number_is_missed_without_one),
         cmocka_unit_test(a_name_in_place_of_another_is_told),
         cmocka_unit_test(names_of_other_scripts_are_compared_too),
         cmocka_unit_test(a_denial_an_opposite_and_a_unit_are_told),
