@@ -11,7 +11,7 @@ const char *const languages_words[LANGUAGES] = {
     [LANGUAGE_DE] =
         " als am an auch auf aus bei beim bis bitte ?danke darf das dass dem den der des die durch ein eine "
         "einem einen einer eines er es für gab gegen gibt gross ?guten haben ?hallo hat hatte hatten heisst "
-        "hoch ich ihr ihre im in ist kann kein keine können lange man mein meine meinen mich mir mit muss "
+        "hoch ich ihr ihre im in ist kann kein keine können lange man mehr mein meine meinen mich mir mit muss "
         "nach nicht noch nur oder ohne sein seine seit sich sie sind soll sollte um und unter viel viele vom "
         "von vor ?wann war waren ?warum was ?welche ?welchem ?welchen ?welcher ?welches ?wem ?wen wenn ?wer "
         "werden ?weshalb ?wie ?wieso wir wird ?wo wodurch ?wofür ?woher ?wohin ?womit wonach woran worauf "

@@ -26,7 +26,7 @@ LIST(comparatives, "mehr", "weniger", "zuerst", "más", "menos", "mayor", "menor
 LIST(no_words, "-");
 LIST(inner, "der", "des", "von", "am", "im", "zu", "für", "de", "du", "la", "le", "les", "d'", "el", "los", "las",
      "del", "a", "y", "à", "aux", "die", "das", "une", "the", "of");
-LIST(between, "entre", "zwischen", "von");
+LIST(between, "entre", "zwischen", "von", "de", "parmi");
 LIST(ands, "und", "et", "y", "e");
 LIST(french_inverted, "est-il", "est-elle", "a-t-il", "a-t-elle", "fut-il", "fut-elle", "était-il", "était-elle");
 
@@ -177,7 +177,8 @@ static bool european_inverted(struct split *split, const struct european *europe
     }
     size_t second = than + 1 < count ? than : choice;
     bool compares = than + 1 < count ? european_compares(tokens, end, than) : european_compares(tokens, end, count);
-    if (!one.length || !other.length || !rest.length || !compares ||
+    if (!one.length || !other.length || !rest.length || !compares || token_is(tokens, 0, european->which) ||
+        (other.bytes[0] >= '0' && other.bytes[0] <= '9') || /* "größer als 5 GB" */
         !token_is_name(tokens, second + 1 + (second + 2 < count && token_is(tokens, second + 1, inner))))
         return false;
     struct text first = tokens_between(tokens, verb, verb + 1);
@@ -202,8 +203,11 @@ bool contrast_european(struct split *split, struct text question, enum language 
     if (split->limit < 2 || tokens.count == TOKENS_MAX)
         return false;
     size_t begin = token_is(&tokens, 0, between);
+    bool apart = which > 2 && which < tokens.count && tokens.list[which - 1].stopped;
     if (begin && which < tokens.count) /* "Entre A et B, lequel" */
-        joint = tokens_find(&tokens, 2, which, ands);
+        joint = tokens_find(&tokens, 2, which, tokens_find(&tokens, 2, which, ands) < which ? ands : european->choices);
+    else if (apart && joint == tokens.count && european_compares(&tokens, which, tokens.count)) /* "A und B: wer" */
+        joint = tokens_find(&tokens, 1, which, ands);
     if (language == LANGUAGE_DE ? german_order(split, &tokens)
                                 : language == LANGUAGE_FR && french_asked(split, &tokens))
         return true;
@@ -213,7 +217,9 @@ bool contrast_european(struct split *split, struct text question, enum language 
         stop++;
     struct text one, other;
     size_t verb, end;
-    if (which <= 1 && stop < joint) { /* "Was ist größer, A oder B?" */
+    bool names = stop + 1 < tokens.count &&
+                 (token_is_name(&tokens, stop + 1) || token_is(&tokens, stop + 1, inner) || stop + 1 == joint - 1);
+    if (which <= 1 && stop < joint && names) { /* "Was ist größer, A oder B?" */
         one = european_thing(&tokens, stop + 1, joint);
         other = european_thing(&tokens, joint + 1, tokens.count);
         end = stop + 1;

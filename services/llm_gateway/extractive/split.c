@@ -230,16 +230,37 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
     }
 }
 
-/* Comparisons in a language that has no other splits. */
-static void split_other(struct split *split, struct text question, enum language language)
+/* Comparisons, and in European languages questions joined by "and". */
+static void split_other_piece(struct split *split, struct text one, enum language language)
 {
-    struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));
     bool is = language == LANGUAGE_ZH ? contrast_chinese(split, one)
               : language == LANGUAGE_KO
                   ? contrast_korean(split, one)
-                  : contrast_european(split, one, language) || split_european(split, one, language);
+                  : contrast_european(split, one, language) || contrast_named(split, one, language) ||
+                        split_european(split, one, language);
     if (!is)
-        split_add(split, question);
+        split_add(split, one);
+}
+
+/* Several sentences that all ask, each with a subject of its own; else the text stays whole. */
+static void split_other(struct split *split, struct text question, enum language language)
+{
+    struct piece pieces[PIECES_MAX];
+    size_t count = split_read_pieces(split, question, false, pieces);
+    bool apart = count > 1;
+    for (size_t i = 0; apart && i < count; i++)
+        apart = split_match_before(pieces[i].text, pieces[i].text.length, (const char *const[]){"?", "？", NULL}) &&
+                (!i || split_has_subject(pieces[i].text, language));
+    if (apart) {
+        for (size_t i = 0; i < count; i++)
+            split_other_piece(split, pieces[i].text, language);
+        return;
+    }
+    struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));
+    size_t before = split->count;
+    split_other_piece(split, one, language);
+    if (split->count == before + 1)
+        split->parts[before] = question;
 }
 
 size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,

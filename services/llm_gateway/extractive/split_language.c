@@ -21,6 +21,51 @@ enum language split_language(struct text question, bool japanese)
     return language == LANGUAGE_EN && japanese ? LANGUAGE_JA : language;
 }
 
+/* ---- subjects ---------------------------------------------------------------------------------------------------- */
+
+LIST(chinese_leaning, "它", "他", "她", "那", "这", "這", "其");
+LIST(chinese_bare, "面积", "人口", "历史", "海拔", "高度", "长度", "价格", "时间", "地点", "什么", "哪", "谁", "怎么",
+     "多", "为什么", "在哪", "何时", "需要", "可以", "能", "还", "会", "要", "是");
+LIST(korean_leaning, "그 ", "그것", "그는", "그녀", "거기", "이것", "여기", "그들", "그곳", "저것");
+LIST(korean_bare, "면적", "인구", "높이", "길이", "가격", "시간", "언제", "어디", "누가", "무엇", "왜", "어떻게",
+     "얼마", "어느", "몇", "어떤");
+LIST(european_leaning, "er", "sie", "es", "ihn", "ihm", "ihr", "ihre", "ihren", "sein", "seine", "seinen", "dort",
+     "dabei", "danach", "dieser", "diese", "dieses", "il", "elle", "ils", "elles", "son", "sa", "ses", "leur", "leurs",
+     "y", "ce", "cette", "él", "ella", "ellos", "ellas", "su", "sus", "allí", "este", "esta", "lo", "se");
+
+/* Two words at least: what is asked, and of what. */
+static bool korean_names(struct text question)
+{
+    size_t words = 0;
+    for (size_t i = 0; i + 1 < question.length; i++)
+        words += question.bytes[i] == ' ' && question.bytes[i + 1] != ' ';
+    return words >= 2 || !split_match_any(question, 0, korean_bare);
+}
+
+static bool european_names(struct text question)
+{
+    struct tokens tokens;
+    bool named = false;
+    tokens_read(question, &tokens);
+    for (size_t i = 0; i < tokens.count; i++) {
+        struct text word = tokens_between(&tokens, i, i + 1);
+        if (token_is(&tokens, i, european_leaning) || split_has(word, (const char *const[]){"-il", "-elle", NULL}))
+            return false;
+        named |= i > 0 && token_is_name(&tokens, i);
+    }
+    return named;
+}
+
+bool split_has_subject(struct text question, enum language language)
+{
+    if (language == LANGUAGE_ZH)
+        return !split_has(question, chinese_leaning) && !split_match_any(question, 0, chinese_bare);
+    if (language == LANGUAGE_KO)
+        return !split_has(question, korean_leaning) && !split_match_any(question, 0, korean_bare) &&
+               korean_names(question);
+    return european_names(question);
+}
+
 /* ---- greetings --------------------------------------------------------------------------------------------------- */
 
 LIST(greetings, "ありがとうございました", "ありがとうございます", "ありがとう", "いつもお世話になっております",

@@ -12,6 +12,7 @@ struct split {
     size_t count, limit;
     unsigned depth;    /* of English clauses */
     bool leans;        /* a part cannot stand alone */
+    bool spanish;      /* a part begins with "¿" */
     bool apart;        /* the parts are those of a comparison: pronouns are not resolved */
     struct text topic; /* the subject of the first part; length 0: not known */
 };
@@ -61,6 +62,10 @@ struct text split_concat(struct arena *arena, const struct text *list);
 
 enum language split_language(struct text question, bool japanese);
 
+/* Whether a later question in Chinese, Korean, German, French or Spanish names what it is about, and does not lean on
+ * the question before it. */
+bool split_has_subject(struct text question, enum language language);
+
 /* Whether a sentence only greets or thanks; a sentence without the greeting before its first comma. */
 bool split_is_greeting(struct text text);
 struct text split_without_greeting(struct text text);
@@ -78,6 +83,7 @@ bool contrast_english(struct split *split, struct text question);
 bool contrast_chinese(struct split *split, struct text question);
 bool contrast_korean(struct split *split, struct text question);
 bool contrast_european(struct split *split, struct text question, enum language language);
+bool contrast_named(struct split *split, struct text question, enum language language);
 
 /* The part with the topic in the place of a pronoun ("それ", "it"). */
 struct text carry_japanese(const struct split *split, struct text part);

@@ -93,6 +93,23 @@ static void a_clause_in_the_continuative_form_is_a_question_if_it_asks(void **st
         expect_parts(whole[i], whole[i]);
 }
 
+static void several_sentences_are_several_questions_in_other_languages(void **state)
+{
+    expect_parts("备份保存多长时间？备份存放在哪里？", "备份保存多长时间？|备份存放在哪里？");
+    expect_parts("会话多久后超时？默认端口是多少？", "会话多久后超时？|默认端口是多少？");
+    expect_parts("公园位于哪里？面积有多大？", "公园位于哪里？面积有多大？");
+    expect_parts("谁写了红楼梦？那本书是什么时候出版的？", "谁写了红楼梦？那本书是什么时候出版的？");
+    expect_parts("누가 전화를 발명했나요? 전화는 언제 발명되었나요?",
+                 "누가 전화를 발명했나요?|전화는 언제 발명되었나요?");
+    expect_parts("공원은 어디에 있습니까? 면적은 얼마입니까?", "공원은 어디에 있습니까? 면적은 얼마입니까?");
+    expect_parts("Wer schrieb den Faust? Wann wurde Goethe geboren?",
+                 "Wer schrieb den Faust?|Wann wurde Goethe geboren?");
+    expect_parts("Wie lange werden Backups aufbewahrt? Wo werden sie gespeichert?",
+                 "Wie lange werden Backups aufbewahrt? Wo werden sie gespeichert?");
+    expect_parts("¿Cuánto tiempo se guardan las copias? ¿Dónde se guardan?",
+                 "¿Cuánto tiempo se guardan las copias? ¿Dónde se guardan?");
+}
+
 static void european_questions_behind_and_are_taken_apart(void **state)
 {
     expect_parts("Wann wurde das Rathaus gebaut und wo steht es?",
@@ -239,6 +256,7 @@ int main(void)
         cmocka_unit_test(japanese_coordination_is_taken_apart),
         cmocka_unit_test(several_japanese_questions_are_several),
         cmocka_unit_test(a_clause_in_the_continuative_form_is_a_question_if_it_asks),
+        cmocka_unit_test(several_sentences_are_several_questions_in_other_languages),
         cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
