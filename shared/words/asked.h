@@ -72,11 +72,18 @@ struct asked {
  * ASKED_ANYTHING and has no spans. */
 bool asked_read(const char *question, size_t length, struct asked *asked);
 
-/* 0 to 1: how well a sentence offers an answer of the asked type that is not in the question. An example is a number
+/* 0 to 1 each. */
+struct asked_fit {
+    double type;
+    double
+        identifier; /* 0.5 if the question does not ask for a thing with an identifier, such as a command or a file */
+};
+
+/* How well a sentence offers an answer of the asked type that is not in the question. An example is a number
  * with a fitting unit, a date, or a new name. `question` is the text that `asked` was read from. Of the sentence,
- * SENTENCE_MAX bytes count. For ASKED_ANYTHING, the result is 0.5. */
-double asked_fits(const struct asked *asked, const char *question, size_t question_length, const char *sentence,
-                  size_t length);
+ * SENTENCE_MAX bytes count. For ASKED_ANYTHING, `type` is 0.5. */
+struct asked_fit asked_fits(const struct asked *asked, const char *question, size_t question_length,
+                            const char *sentence, size_t length);
 
 /* "quantity": the name of a type in logs and reports. */
 const char *asked_type_name(enum asked_type type);

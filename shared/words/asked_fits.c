@@ -176,8 +176,8 @@ static struct asked_part asked_letters_of(const struct asked_letters *letters, s
     return part;
 }
 
-double asked_fits(const struct asked *asked, const char *question, size_t question_length, const char *sentence,
-                  size_t length)
+struct asked_fit asked_fits(const struct asked *asked, const char *question, size_t question_length,
+                            const char *sentence, size_t length)
 {
     struct asked_letters of_question, of_sentence;
     struct asked_rated rated = {.asked = asked, .question = &of_question, .sentence = &of_sentence};
@@ -203,5 +203,8 @@ double asked_fits(const struct asked *asked, const char *question, size_t questi
     while (done <= rated.sentence->count)
         rated.hits[done++] = count;
     double fits = asked_rate(&rated);
-    return fits < 0 ? 0 : fits > 1 ? 1 : fits;
+    return (struct asked_fit){.type = fits < 0   ? 0
+                                      : fits > 1 ? 1
+                                                 : fits,
+                              .identifier = asked_wants_identifier(&rated) ? asked_rate_identifiers(&rated) : 0.5};
 }

@@ -44,6 +44,12 @@ double asked_rate_numbers(const struct asked_rated *rated);
 /* The words that mark a reason, a method, a definition, a list or a comparison, as the question asks. */
 double asked_rate_markers(const struct asked_rated *rated);
 
+/* Whether the question asks for a thing whose name is an identifier: a command, a file, an option. */
+bool asked_wants_identifier(const struct asked_rated *rated);
+
+/* The best new identifier. */
+double asked_rate_identifiers(const struct asked_rated *rated);
+
 /* The best new name. */
 double asked_rate_names(const struct asked_rated *rated);
 

@@ -99,7 +99,7 @@ static double grounding_fits(const struct grounding_work *work, struct claim sen
 {
     const struct asked *asked = &work->selection->asked;
     return asked->language[0]
-               ? asked_fits(asked, work->question.text, work->question.length, sentence.text, sentence.length)
+               ? asked_fits(asked, work->question.text, work->question.length, sentence.text, sentence.length).type
                : FIT_UNKNOWN;
 }
 

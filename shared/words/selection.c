@@ -110,10 +110,12 @@ static bool selection_is_stopped(const char *text, size_t length)
 /* Whether the subject of the sentence stands in the sentence before. */
 static bool selection_continues(const char *text, size_t length)
 {
-    static const char *const begins[] = {"It ",  "Its ",   "This ", "These ", "They ", "Their ", "He ",
-                                         "She ", "His ",   "Her ",  "Such ",  "That ", "Those ", "これ",
-                                         "それ", "この",   "その",  "同",     "彼",    "ここ",   "そこ",
-                                         "また", "さらに", "なお",  "ただし"};
+    static const char *const begins[] = {
+        "It ",    "Its ",     "This ",      "These ",    "They ",  "Their ", "He ",    "She ",        "His ",
+        "Her ",   "Such ",    "That ",      "Those ",    "これ",   "それ",   "この",   "その",        "同",
+        "彼",     "ここ",     "そこ",       "また",      "さらに", "なお",   "ただし", "例えば",      "たとえば",
+        "特に",   "おそらく", "したがって", "従って",    "つまり", "しかし", "ですが", "For example", "For this",
+        "To do ", "Then ",    "Instead",    "Therefore", "However"};
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
         if (length > strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
             return true;
@@ -156,7 +158,7 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_SEARCH] = question->best_search > 0 ? passage->score / question->best_search
                                                    : 1 - 0.1 * (unit->passage < 5 ? unit->passage : 5);
     signs[SIGN_TOP] = signs[SIGN_SEARCH] >= 1;
-    signs[SIGN_FIT_NUMBER] = signs[SIGN_FIT_NAME] = signs[SIGN_FIT_OTHER] = FIT_UNKNOWN;
+    signs[SIGN_FIT_NUMBER] = signs[SIGN_FIT_NAME] = signs[SIGN_FIT_OTHER] = signs[SIGN_FIT_IDENTIFIER] = FIT_UNKNOWN;
     signs[SIGN_FOCUS] = signs[SIGN_SUBJECT] = FIT_UNKNOWN;
     signs[SIGN_NEW] = log(1 + (double)new_terms(evidence, &question->terms, unit));
     signs[SIGN_LENGTH] = log(1 + (double)length);
@@ -232,13 +234,17 @@ static void rank_pool(const struct evidence *evidence, const struct question *qu
         const char *text = evidence->passages[unit->passage].text + unit->span.begin;
         size_t length = unit->span.end - unit->span.begin;
         read_signs(evidence, question, sums, &selected);
-        selected.signs[sign_of(asked->type)] = asked_fits(asked, question->text, question->length, text, length);
+        struct asked_fit fit = asked_fits(asked, question->text, question->length, text, length);
+        bool identifies = fit.identifier < FIT_UNKNOWN || fit.identifier > FIT_UNKNOWN;
+        double known = identifies ? fit.identifier : fit.type;
+        selected.signs[identifies ? SIGN_FIT_IDENTIFIER : sign_of(asked->type)] = known;
         selection_mark(evidence, &question->terms, selected.unit, false, has);
         selected.signs[SIGN_FOCUS] = selection_share_of(question, &asked->focus, has, HAS_SENTENCE);
         selected.signs[SIGN_SUBJECT] = (selection_share_of(question, &asked->subject, has, HAS_SENTENCE) +
                                         selection_share_of(question, &asked->subject, has, HAS_CONTEXT)) /
                                        2;
-        selected.signs[SIGN_FIT_OWN] = (selected.signs[sign_of(asked->type)] - FIT_UNKNOWN) * selected.signs[SIGN_OWN];
+        selected.signs[SIGN_FIT_OWN] = (known - FIT_UNKNOWN) * selected.signs[SIGN_OWN];
+        selected.signs[SIGN_FIT_BEFORE] = (known - FIT_UNKNOWN) * selected.signs[SIGN_BEFORE];
         selection_weigh(&selected);
         selection_insert(selection, &selected);
     }

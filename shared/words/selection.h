@@ -24,9 +24,11 @@ enum selection_sign {
     SIGN_FIT_NUMBER,
     SIGN_FIT_NAME,
     SIGN_FIT_OTHER,
+    SIGN_FIT_IDENTIFIER, /* a command, a file, an option */
     SIGN_FOCUS,
     SIGN_SUBJECT,
-    SIGN_FIT_OWN,
+    SIGN_FIT_OWN,    /* the fit above unknown, times the share of the sentence */
+    SIGN_FIT_BEFORE, /* the same, times the share that the sentence before adds */
     SIGN_CONTINUES,
     SIGN_ANSWERS_HEADING,
     SIGN_NEW,       /* ln of the number of strong terms that the question does not have */
@@ -58,6 +60,7 @@ enum selection_cover {
     COVER_FIT_NUMBER,
     COVER_FIT_NAME,
     COVER_FIT_OTHER,
+    COVER_FIT_IDENTIFIER,
     COVER_FOCUS,
     COVER_SUBJECT,
     COVER_FOCUS_PASSAGE,

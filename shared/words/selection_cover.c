@@ -117,6 +117,7 @@ void selection_cover(const struct evidence *evidence, const struct question *que
     covers[COVER_FIT_NUMBER] = selection->list[0].signs[SIGN_FIT_NUMBER];
     covers[COVER_FIT_NAME] = selection->list[0].signs[SIGN_FIT_NAME];
     covers[COVER_FIT_OTHER] = selection->list[0].signs[SIGN_FIT_OTHER];
+    covers[COVER_FIT_IDENTIFIER] = selection->list[0].signs[SIGN_FIT_IDENTIFIER];
     covers[COVER_FOCUS] = selection->list[0].signs[SIGN_FOCUS];
     covers[COVER_SUBJECT] = selection->list[0].signs[SIGN_SUBJECT];
     covers[COVER_FOCUS_PASSAGE] = selection_share_of(question, &question->asked.focus, has, HAS_PASSAGE);

@@ -54,6 +54,9 @@ static void print_signs(const struct extract *extract, struct arena *arena)
     cJSON_AddBoolToObject(out, "japanese", extract->japanese);
     cJSON_AddStringToObject(out, "type", asked_type_name(selection->asked.type));
     cJSON_AddStringToObject(out, "language", selection->asked.language);
+    const struct span *focus = &selection->asked.focus;
+    cJSON_AddStringToObject(out, "focus",
+                            arena_strndup(arena, extract->asked.bytes + focus->begin, focus->end - focus->begin));
     cJSON_AddBoolToObject(out, "scored", extract->found.scored);
     const double found[] = {extract->found.best, extract->found.ahead_of_second, extract->found.ahead};
     cJSON_AddItemToObject(out, "found", cJSON_CreateDoubleArray(found, 3));

@@ -13,7 +13,7 @@
 
 static double fits(const struct asked *asked, const char *question, const char *sentence)
 {
-    return asked_fits(asked, question, strlen(question), sentence, strlen(sentence));
+    return asked_fits(asked, question, strlen(question), sentence, strlen(sentence)).type;
 }
 
 static void a_sentence_that_offers_the_asked_type_fits_better(void **state)
@@ -126,12 +126,45 @@ static void a_question_without_a_type_fits_every_sentence_alike(void **state)
     assert_true(fits(&asked, question, "He said no in 1990.") == fits(&asked, question, ""));
 }
 
+static double identifies(const char *question, const char *sentence)
+{
+    struct asked asked;
+    assert_true(asked_read(question, strlen(question), &asked));
+    return asked_fits(&asked, question, strlen(question), sentence, strlen(sentence)).identifier;
+}
+
+static void a_command_or_a_file_is_answered_by_a_new_identifier(void **state)
+{
+    static const struct {
+        const char *question, *answers, *does_not;
+    } rows[] = {
+        {"Which command adds a revision?", "A revision is added by dch(1) or git-dch.", "The command adds a revision."},
+        {"Which file configures the mail server?", "Its configuration is in /etc/postfix/main.cf.",
+         "The mail server is configured by a file."},
+        {"Which option enables colours?", "Colours are enabled by --color.", "This option is not needed."},
+        {"In which directories are plugins stored?", "They are stored below ~/.local/share.", "Plugins are stored."},
+        {"グループを調べるコマンドは何ですか", "確認するには groups を実行します。",
+         "このコマンドはグループを調べます。"},
+        {"設定が書かれるファイルは何ですか", "設定は /etc/fstab に書かれます。", "設定はファイルに書かれます。"},
+        {"Which file replaces main.cf?", "The file master.cf replaces it.", "The file main.cf is replaced."},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double good = identifies(rows[i].question, rows[i].answers);
+        double bad = identifies(rows[i].question, rows[i].does_not);
+        if (good < FITS_LEAST || bad > 0)
+            fail_msg("%s: %.2f and %.2f", rows[i].question, good, bad);
+    }
+    assert_true(identifies("Which country hosted the games?", "They were held in /dev/null.") == 0.5);
+    assert_true(identifies("Which profile is used?", "It is in /etc/profile.") == 0.5); /* no file */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_that_offers_the_asked_type_fits_better),
         cmocka_unit_test(what_the_question_has_itself_is_no_answer),
         cmocka_unit_test(a_question_without_a_type_fits_every_sentence_alike),
+        cmocka_unit_test(a_command_or_a_file_is_answered_by_a_new_identifier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

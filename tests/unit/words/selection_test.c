@@ -181,6 +181,22 @@ static void another_document_is_given_only_if_it_is_nearly_as_good(void **state)
     assert_int_equal(found.count, 1);
 }
 
+static void a_sentence_that_continues_the_subject_with_the_identifier_is_best(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Tags",
+                   "Searches by tags are possible in the repository. To search by tags, axi-cache is a good tool.", 0.6,
+                   1),
+        passage_of("タグ", "ソースの索引ファイルは毎日作られます。この索引ファイルは Sources.gz と呼ばれます。", 0.6,
+                   2),
+    };
+    struct found found;
+    ask(passages, 1, "Which tool makes searches by tags possible in the repository?", &found);
+    expect(passages, &found, 0, "To search by tags, axi-cache is a good tool.");
+    ask(passages + 1, 1, "索引ファイルはどのファイルですか", &found);
+    expect(passages + 1, &found, 0, "この索引ファイルは Sources.gz と呼ばれます。");
+}
+
 static void the_question_as_a_whole_is_covered_or_not(void **state)
 {
     const struct passage passages[] = {
@@ -218,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_sentence_that_two_documents_have_is_given_once),
         cmocka_unit_test(an_answer_below_its_question_is_read_from_the_beginning),
         cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),
+        cmocka_unit_test(a_sentence_that_continues_the_subject_with_the_identifier_is_best),
         cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
         cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
     };
