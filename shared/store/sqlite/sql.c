@@ -81,8 +81,7 @@ static bool sql_connect_file(struct sql_file *file, const char *path, struct sta
     if (fd >= 0)
         close(fd);
     if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
-        return fail(st, UNAVAILABLE, "%s cannot be opened: %s: %s", file->plan->subject, path,
-                    sqlite3_errmsg(file->sqlite));
+        return sql_failed(file, st); /* without the path: callers hear of it, too */
     sqlite3_busy_timeout(file->sqlite, file->plan->busy_ms);
     int64_t vacuum = INCREMENTAL;
     if (file->plan->first_pragmas && (!sql_read_number(file, "PRAGMA auto_vacuum", &vacuum, st) ||

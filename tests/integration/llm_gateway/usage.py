@@ -168,7 +168,7 @@ def _():
     dead = Gateway("--llm_gateway.ledger=/proc/nowhere/accounts.db")
     error = dead.refusal()
     expect(error.code() == grpc.StatusCode.UNAVAILABLE and "calls to models go on" in error.details(), error)
-    expect("/proc" not in error.details(), "the text names a path")
+    expect("/proc" not in error.details(), f"the text names a path: {error.details()}")
     expect(dead.stop() == 0, "it does not end cleanly")
 
 
