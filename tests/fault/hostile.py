@@ -5,6 +5,7 @@ What gRPC core cannot stand by itself (floods of HTTP/2 frames) is for the door:
 import os
 import random
 import socket
+import struct
 import sys
 import time
 import zlib
@@ -182,13 +183,20 @@ def slow_loris(port):
     return "", "300 connections, 40 bytes each in turn"
 
 
+def zipped_zeros(head, count):
+    """`head` and `count` MiB of zeros, of which only the first is compressed: nothing refers back beyond a full flush."""
+    deflate, zeros = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(MIB)
+    begin, piece = (deflate.compress(part) + deflate.flush(zlib.Z_FULL_FLUSH) for part in (head, zeros))
+    check = zlib.crc32(head)
+    for _ in range(count):
+        check = zlib.crc32(zeros, check)
+    end = struct.pack("<II", check, len(head) + count * MIB)
+    return b"\x1f\x8b\x08" + bytes(6) + b"\x03" + begin + count * piece + deflate.flush() + end
+
+
 def gzip_bomb(port):
     """A valid message of 512 MiB in half a megabyte."""
-    deflate = zlib.compressobj(9, zlib.DEFLATED, 31)
-    size = 512 * MIB
-    parts = [deflate.compress(b"\x12" + varint(size))]
-    parts += [deflate.compress(bytes(MIB)) for _ in range(512)]
-    body = message(b"".join(parts) + deflate.flush(), compressed=True)
+    body = message(zipped_zeros(b"\x12" + varint(512 * MIB), 512), compressed=True)
     return calls(port, ECHO, body, RESOURCE_EXHAUSTED, more=header(b"grpc-encoding", b"gzip"))
 
 

@@ -253,7 +253,7 @@ class Siege:
             rss, cpu_s = before[subject]
             if not self.returned(subject):
                 problems.append(f"the {subject.name} kept what it took")
-            if peak_max_mib and subject.peak() > self.first[subject][0] + peak_max_mib:
+            if peak_max_mib and subject.peak() > max(rss, self.first[subject][0]) + peak_max_mib:
                 problems.append(f"the {subject.name} took more than {peak_max_mib} MiB")
             figures.append(f"{subject.name} {rss:.0f} → {subject.peak():.0f} → {subject.rss():.0f} MiB, "
                            f"{subject.threads()} threads, {subject.files()} files, {subject.cpu_s() - cpu_s:.1f} s cpu")
