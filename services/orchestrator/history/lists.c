@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "store/store.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,88 @@ bool page_token_fail(const char *token, struct status *st)
                 token);
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+static void list_scan_begin(struct list *list)
+{
+    store_scan(list->request->runner->options.store, &list->scan);
+}
+
+static void list_turn_came(struct work *work)
+{
+    list_scan_begin(CONTAINER_OF(work, struct list, turn));
+}
+
+static struct shard *list_shard(const struct runner *runner)
+{
+    const struct loop *loop = loop_current();
+    unsigned i = 0;
+    while (runner->shards[i].loop != loop) {
+        i++;
+        assert(i < runner->shard_count);
+    }
+    return &runner->shards[i];
+}
+
+/* False: it waits for its turn. */
+static bool list_enter(struct list *list)
+{
+    if (list->place)
+        return true;
+    struct shard *shard = list_shard(list->request->runner);
+    if (shard->list_count < LISTS_MAX) {
+        shard->list_count++;
+        list->place = shard;
+        return true;
+    }
+    list->next = NULL;
+    if (shard->list_last)
+        shard->list_last->next = list;
+    else
+        shard->list_first = list;
+    shard->list_last = list;
+    return false;
+}
+
+/* The link to the longest waiting list of another tenant, or to the longest waiting one. */
+static struct list **list_after(struct shard *shard, const char *tenant)
+{
+    for (struct list **link = &shard->list_first; *link; link = &(*link)->next)
+        if (strcmp((*link)->request->tenant, tenant) != 0)
+            return link;
+    return &shard->list_first;
+}
+
+/* Its place is the next one's. */
+static void list_leave(struct list *list)
+{
+    struct shard *shard = list->place;
+    if (!shard)
+        return;
+    struct list **link = list_after(shard, list->request->tenant), *next = *link;
+    list->place = NULL;
+    if (!next) {
+        shard->list_count--;
+        return;
+    }
+    *link = next->next;
+    if (shard->list_last == next)
+        shard->list_last = link == &shard->list_first ? NULL : CONTAINER_OF(link, struct list, next);
+    next->place = shard;
+    next->turn.run = list_turn_came;
+    loop_defer(shard->loop, &next->turn);
+}
+
+static void list_end(struct list *list)
+{
+    list_leave(list);
+    request_answer(list->request);
+    list->clear(list);
+}
+
 void list_fail(struct list *list, const struct status *st)
 {
+    list_leave(list);
     request_fail(list->request, st, NULL);
     list->clear(list);
 }
@@ -76,7 +157,8 @@ void list_scan(struct list *list, bool backwards, size_t limit)
     list->scan.backwards = backwards;
     list->scan.limit = limit;
     list->scan.bytes_max = SCAN_BYTES;
-    store_scan(list->request->runner->options.store, &list->scan);
+    if (list_enter(list))
+        list_scan_begin(list);
 }
 
 void list_go_on(struct list *list, const struct status *st)
@@ -95,8 +177,7 @@ void list_go_on(struct list *list, const struct status *st)
         list_scan(list, true, SCAN_ROWS);
     } else {
         list->done(list);
-        request_answer(list->request);
-        list->clear(list);
+        list_end(list);
     }
 }
 

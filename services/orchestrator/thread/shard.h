@@ -47,6 +47,8 @@ struct runner {
     atomic_uint holders; /* it lives as long as its threads, which still get the results of store operations */
 };
 
+struct list;
+
 struct shard {
     struct runner *runner;
     struct loop *loop;
@@ -60,7 +62,9 @@ struct shard {
     struct reload_retry *reload_retries; /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
-    uint64_t arrivals; /* of requests */
+    uint64_t arrivals;                   /* of requests */
+    unsigned list_count;                 /* that are being made in its loop: history/lists.c */
+    struct list *list_first, *list_last; /* that wait for one of them to end */
 };
 
 /* shard_table.c: the threads by tenant and name, and which of them are idle. */

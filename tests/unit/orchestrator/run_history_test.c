@@ -1,9 +1,11 @@
 /* What can be read and changed of a thread, and who watches its runs. */
 #include "unit.h"
 
+#include "history/lists.h"
 #include "log/keys.h"
 #include "log/rows.h"
 #include "runner_fixture.h"
+#include "thread/shard.h"
 
 static struct stage stage;
 
@@ -386,6 +388,51 @@ static void a_watcher_hears_a_heart_beat_and_follows_over_a_wait(void **state)
     stage_clear(&stage);
 }
 
+#define LISTS 20
+
+static int lists_answered;
+
+static void list_was_answered(struct request *request)
+{
+    ((struct test_request *)request->owner)->answers = ++lists_answered;
+}
+
+static struct test_request *send_list(const char *tenant, const void *message)
+{
+    struct test_request *sent = request_of_test(&stage, message);
+    sent->request.tenant = tenant;
+    sent->request.answered = list_was_answered;
+    runner_run(stage.runner, &sent->request);
+    return sent;
+}
+
+static void few_lists_are_made_at_a_time_and_a_second_tenant_is_next(void **state)
+{
+    struct test_request *sent[LISTS + 1];
+    Renga__V1__ListThreadsRequest threads = RENGA__V1__LIST_THREADS_REQUEST__INIT;
+    Renga__V1__ListRunsRequest runs = RENGA__V1__LIST_RUNS_REQUEST__INIT;
+    stage_set(&stage, ABC);
+    start(&stage, "t", "{}");
+    lists_answered = 0;
+    loop_enter(stage.loop);
+    for (size_t i = 0; i < LISTS; i++)
+        sent[i] = send_list(stage_tenant, i % 2 ? (const void *)&threads : &runs);
+    sent[LISTS] = send_list("another", &threads);
+    assert_int_equal(stage.runner->shards[0].list_count, LISTS_MAX);
+    loop_leave(stage.loop);
+    STAGE_AWAIT(&stage, lists_answered == LISTS + 1);
+    assert_in_range(sent[LISTS]->answers, 1, 2 * LISTS_MAX);
+    for (size_t i = 0; i <= LISTS; i++) {
+        assert_int_equal(sent[i]->request.status.code, OK);
+        arena_fini(&sent[i]->arena);
+        free(sent[i]);
+    }
+    assert_int_equal(stage.runner->shards[0].list_count, 0);
+    assert_null(stage.runner->shards[0].list_first);
+    assert_null(stage.runner->shards[0].list_last);
+    stage_clear(&stage);
+}
+
 int main(void)
 {
     clock_stop();
@@ -399,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_watcher_sees_everything_in_its_order_once),
         cmocka_unit_test(a_paused_watcher_goes_on_where_it_was),
         cmocka_unit_test(a_watcher_hears_a_heart_beat_and_follows_over_a_wait),
+        cmocka_unit_test(few_lists_are_made_at_a_time_and_a_second_tenant_is_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
