@@ -8,13 +8,16 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #define HELD_MAX 0x1ffff /* bytes, the most that SQLite's own VFS takes at once; more are written before xSync */
 #define VFS_NAME "renga-log"
 
-/* A file that grows costs its fsync the file system's own log as well, some times the price. So it grows ahead. */
-#define AHEAD      (1 << 20) /* bytes */
-#define AHEAD_STEP (1 << 16)
+/* A file that grows costs its fsync the file system's own log as well, some times the price. So it grows ahead, where
+ * the volume has room: other stores may share the volume, and its last room is for what they delete. */
+#define AHEAD       (1 << 20) /* bytes */
+#define AHEAD_STEP  (1 << 16)
+#define AHEAD_SPARE (4 * AHEAD) /* must be left behind it */
 
 /* The system's own file follows behind it. */
 struct log_file {
@@ -23,6 +26,7 @@ struct log_file {
     int held;
     char *bytes;
     sqlite3_int64 size; /* of the file, as far as is known here */
+    const char *path;   /* SQLite keeps it until the file is closed */
 };
 
 static sqlite3_vfs *system_vfs;
@@ -35,6 +39,13 @@ static struct log_file *log_of(sqlite3_file *file)
 static sqlite3_file *system_file(sqlite3_file *file)
 {
     return (sqlite3_file *)(void *)(log_of(file) + 1);
+}
+
+static bool may_run_ahead(const struct log_file *log)
+{
+    struct statvfs volume;
+    return statvfs(log->path, &volume) == 0 &&
+           (uint64_t)volume.f_bavail * volume.f_frsize >= (uint64_t)AHEAD + AHEAD_SPARE;
 }
 
 /* Zeros are no frames of the log: a salt and a checksum are missing. It is harmless if they do not fit. */
@@ -69,8 +80,11 @@ static int wal_vfs_flush(sqlite3_file *file)
     int result = system_file(file)->pMethods->xWrite(system_file(file), log->bytes, held, log->from);
     if (result == SQLITE_FULL)
         wal_vfs_give_back(file);
-    if (result == SQLITE_OK && end > log->size)
-        run_ahead(file, end);
+    if (result == SQLITE_OK && end > log->size) {
+        log->size = end;
+        if (may_run_ahead(log))
+            run_ahead(file, end);
+    }
     return result;
 }
 
@@ -175,7 +189,7 @@ static const sqlite3_io_methods methods = {
 static int open_log(const char *name, sqlite3_file *file, int flags, int *flags_out)
 {
     struct log_file *log = log_of(file);
-    *log = (struct log_file){.bytes = malloc(HELD_MAX)};
+    *log = (struct log_file){.bytes = malloc(HELD_MAX), .path = name};
     if (log->bytes == NULL)
         return SQLITE_NOMEM;
     int result = system_vfs->xOpen(system_vfs, name, system_file(file), flags, flags_out);

@@ -87,6 +87,13 @@ static int set_up_volume(void **state)
     return 0;
 }
 
+static int set_up_last_room(void **state)
+{
+    volume = 2 * MIB;
+    set_up(SITE_SQLITE);
+    return 0;
+}
+
 static int tear_down_volume(void **state)
 {
     volume = INT64_MAX;
@@ -139,6 +146,13 @@ static void rows_of_a_full_volume_can_be_deleted_and_their_room_is_used_again(vo
         assert_int_equal(full_change_row(key, true), OK);
 }
 
+/* A neighbour's log, too: the rest is what deletions need, here and there. */
+static void a_log_leaves_the_last_room_of_its_volume_to_others(void **state)
+{
+    assert_int_equal(full_change_row(1, true), OK);
+    assert_true(volume - in_use() > MIB);
+}
+
 static size_t rows_there;
 
 static void rows_counted(struct store_scan *scan)
@@ -173,6 +187,8 @@ int main(void)
                                         tear_down_volume),
         cmocka_unit_test_setup_teardown(rows_of_a_full_volume_can_be_deleted_and_their_room_is_used_again,
                                         set_up_volume, tear_down_volume),
+        cmocka_unit_test_setup_teardown(a_log_leaves_the_last_room_of_its_volume_to_others, set_up_last_room,
+                                        tear_down_volume),
         cmocka_unit_test_setup_teardown(rows_that_a_full_volume_has_acknowledged_are_there, set_up_volume,
                                         tear_down_volume),
     };
