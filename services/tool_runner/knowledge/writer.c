@@ -2,6 +2,8 @@
  * beside the knowledge base excludes other processes. The kernel releases the lock when the process ends in any way. */
 #include "knowledge/knowledge_priv.h"
 
+#include "base/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,8 +49,11 @@ static bool lock_file(struct writer *writer, struct status *st)
         return true;
     snprintf(path, sizeof path, "%s.lock", base);
     writer->lock_fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (writer->lock_fd < 0)
-        return fail(st, UNAVAILABLE, "the knowledge base cannot be locked: %s: %s", path, strerror(errno));
+    if (writer->lock_fd < 0) { /* callers hear of it without the path */
+        int error = errno;
+        log_error("knowledge.lock", "%s: %s", path, strerror(error));
+        return fail(st, UNAVAILABLE, "the knowledge base cannot be locked: %s", strerror(error));
+    }
     return fcntl(writer->lock_fd, F_OFD_SETLK, &lock) == 0 || fail_busy(writer, st);
 }
 

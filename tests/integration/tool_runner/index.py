@@ -190,6 +190,8 @@ def _():
                                   ([f"{top}/My Docs", "--tool_runner.store=redis://127.0.0.1:6379"], 2, "in SQLite alone; give sqlite:FILE")):
         done = renga(*arguments)
         expect(done.returncode == code and part in done.stderr, f"{arguments}: {done.returncode}: {done.stderr}")
+        told = [line for line in done.stderr.splitlines() if line.startswith("renga index: UNAVAILABLE")]
+        expect(not any("/proc" in line for line in told), f"the text that callers get names a path of the server: {told}")
 
 
 shutil.rmtree(top)
