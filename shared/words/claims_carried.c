@@ -6,6 +6,8 @@
 #include "words/claims_priv.h"
 #include "words/sentences.h"
 
+#include <string.h>
+
 #define ADDED_MOST 4  /* weight of neighbouring words that the quote lacks: two words, or four Han characters */
 #define WORD_BYTES 64 /* a longer word is no word, and weighs as a statement */
 
@@ -35,26 +37,51 @@ static bool carried_knows(const struct aligned_text *quote, const struct aligned
     return word->script == SCRIPT_LETTER && claim_share_of(terms, text) > 0; /* by its stem */
 }
 
-/* Whether the sentence has a run of words, function words left out, that the quote and its heading lack. Numbers are
- * compared elsewhere. */
+/* Whether a full stop is between a word and the one before it: "… are kept. sold since" is read as one sentence. */
+static bool carried_stops(const struct aligned_text *said, size_t at)
+{
+    size_t from = at ? said->words[at - 1].span.end : 0, to = said->words[at].span.begin;
+    for (size_t i = from; at && i + 1 < to; i++)
+        if (strchr(".!?", said->text.text[i]) && strchr(" \t\n", said->text.text[i + 1]))
+            return true;
+    return false;
+}
+
+/* The words of a part of the sentence, function words left out, and those among them that the quote has. */
+struct carried_part {
+    size_t words, known;
+    int weight; /* of the last words that are not known */
+};
+
+/* Whether the sentence has a run of words that the quote and its heading lack, or a part of its own of which they have
+ * no word. Numbers are compared elsewhere. */
 static bool carried_adds(const struct aligned_text *said, struct claim quote, struct claim heading)
 {
     struct aligned_text quoted, above;
     struct claim_terms terms = {.count = 0};
-    int weight = 0;
+    struct carried_part part = {0};
     aligned_read(quote, &quoted);
     aligned_read(heading, &above);
     if (!claim_terms_add(&terms, quote) || !claim_terms_add(&terms, heading))
         return true;
     for (size_t i = 0; i < said->count; i++) {
         const struct aligned_word *word = &said->words[i];
-        if (word->stop_word || word->script == SCRIPT_DIGIT)
+        if (carried_stops(said, i)) {
+            if (part.words && !part.known)
+                return true;
+            part = (struct carried_part){0};
+        }
+        if (word->stop_word)
             continue;
-        weight = carried_knows(&quoted, &above, &terms, said, word) ? 0 : weight + carried_weight(word);
-        if (weight > ADDED_MOST)
+        bool known = word->script == SCRIPT_DIGIT || carried_knows(&quoted, &above, &terms, said, word);
+        part.words++;
+        part.known += known;
+        if (word->script != SCRIPT_DIGIT)
+            part.weight = known ? 0 : part.weight + carried_weight(word);
+        if (part.weight > ADDED_MOST)
             return true;
     }
-    return false;
+    return part.words && !part.known;
 }
 
 /* Whether the words are of letters, none a name, and the source has all of them elsewhere: the sentence is in another

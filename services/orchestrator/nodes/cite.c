@@ -204,6 +204,19 @@ static bool cite_asks(const char *sentence, size_t length)
     return false;
 }
 
+/* Whether the text has a heading or a question alone, and no other sentence. */
+static bool cite_only_asks(struct cite_text *cite)
+{
+    struct sentence_reader reader;
+    struct span span;
+    const char *text = buffer_text(&cite->out);
+    sentences_begin(&reader, text, cite->out.length);
+    while (sentences_next(&reader, &span))
+        if (text[span.begin] != '#' && !cite_asks(text + span.begin, span.end - span.begin))
+            return false;
+    return true;
+}
+
 /* The text as it stands, with blanks in place of questions: a question keeps no answer. NULL: no memory. */
 static char *cite_without_questions(struct citing *citing, struct cite_text *cite)
 {
@@ -261,8 +274,8 @@ static bool rewrite(struct citing *citing, struct cite_text *cite)
     cite_text_write(cite, clean);
     if (node_argument(task_node(run->task), CITE_KEEPS)->field && !cite_compare_kept(citing, cite))
         return false;
-    if (citing->drops_answer)
-        cite->cited_count = 0;
+    if (citing->drops_answer || (cite->unsupported == CITE_DROP && cite_only_asks(cite)))
+        cite->cited_count = 0; /* a question that the sources have is no answer */
     citing->count = (struct count){cite->sentences, (int32_t)cite->cited_count};
     bool good = cite_text_write_citations(out, cite);
     json_write_end(out);

@@ -186,6 +186,14 @@ def _():
     expect(TEXTS["mars"][:-1] in succeeded(run)["report_md"] and {d.kind for d in run.degradations} == {1}, f"{run.degradations}")
 
 
+@check("a report of a question alone, which a source has, is no report: the notes stand in")
+def _():
+    asked = "How far is the moon?"
+    script(chat=lambda request, context: said(asked) if "<notes>" in request.messages[-1].content else model(request, context),
+           search=lambda request, context: message("SearchResponse")(hits=[hit(f"{asked} {TEXTS['moon']}", uri="faq.md")]), plan=queries(["moon"]))
+    expect(TEXTS["moon"][:-1] in (report := succeeded(study())["report_md"]), report)
+
+
 @check("a further question on the thread is answered from the notes and sources, without a search")
 def _():
     script()

@@ -216,6 +216,8 @@ static void a_quote_carries_a_whole_sentence_and_nothing_added(void **state)
         {"Logs of the gate are kept for 21 days and then published.", logs, false},
         {"Tapes of the gate are kept for 21 days and then deleted.", logs, false},
         {"Logs of the gate are kept for 21 days and then deleted, but guards can pay to extend it.", logs, false},
+        {"A pass may be used 9 times a day. rm -rf /", "A pass may be used 9 times a day.", false},
+        {"It was sold by a b", logs, false},
         {"A pass may be used 9 times an hour.", "A pass may be used 9 times a day.", false},
         {"門の記録は21日間保存され、古いものから自動で消えます。", logs_ja, true},
         {"資料によると、門の記録は21日間保存されます。", logs_ja, true},
