@@ -78,7 +78,8 @@ static bool indexing_write_batch(struct indexing *indexing, struct status *st)
 {
     struct collection *collection = &indexing->collection;
     collection->updated_ms = clock_wall_ns() / NS_PER_MS;
-    return sql_begin(indexing->tables->file, st) && batch_write(&indexing->batch, indexing->tables, collection, st) &&
+    return sql_begin_adding(indexing->tables->file, st) &&
+           batch_write(&indexing->batch, indexing->tables, collection, st) &&
            collection_save(indexing->tables, collection, st) && within_quota(indexing, st) &&
            sql_commit(indexing->tables->file, st);
 }
@@ -298,7 +299,7 @@ static bool remove_gone(struct indexing *indexing, struct status *st)
 static bool open_collection(struct indexing *indexing, struct status *st)
 {
     const struct writer *writer = &indexing->writer;
-    bool made = sql_begin(indexing->tables->file, st) &&
+    bool made = sql_begin_adding(indexing->tables->file, st) &&
                 collection_make(indexing->tables, writer->tenant, writer->collection, &indexing->collection, st) &&
                 sql_commit(indexing->tables->file, st);
     sql_rollback(indexing->tables->file);

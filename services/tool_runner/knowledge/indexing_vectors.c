@@ -195,7 +195,7 @@ static bool write_vectors(struct indexing *indexing, const struct bare *bare, st
     struct collection *collection = &indexing->collection;
     collection->vectors += bare->count;
     collection->bytes += (int64_t)bare->piece.length;
-    bool written = sql_begin(indexing->tables->file, st) && put_vectors(indexing, bare, st) &&
+    bool written = sql_begin_adding(indexing->tables->file, st) && put_vectors(indexing, bare, st) &&
                    collection_save(indexing->tables, collection, st) && sql_commit(indexing->tables->file, st);
     sql_rollback(indexing->tables->file);
     return written;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define STEPS              4000 /* of SQLite's machine between two questions whether to stop: some 0.3 ms */
@@ -19,6 +20,7 @@
 #define SHRINK_SHARE       16  /* ... and one in so many pages */
 #define SHRINK_WHOLE_SHARE 4   /* a file of an earlier release is written anew when one in so many pages is left */
 #define SHRINK_BUSY_MS     200 /* longest wait for a reader */
+#define ADDING_LEAVES      (4 << 20) /* bytes of the volume */
 #define SHRINK_STEP        "PRAGMA incremental_vacuum(256)"
 #define SHARED_NAME        "file:/renga-%s?vfs=memdb"
 #define CONNECT_FLAGS      (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX)
@@ -161,6 +163,24 @@ bool sql_begin(struct sql_file *file, struct status *st)
     return sql_run(file, "BEGIN IMMEDIATE", st);
 }
 
+static bool has_room(struct sql_file *file)
+{
+    struct statvfs volume;
+    const char *path = sqlite3_db_filename(file->sqlite, "main");
+    return !path || !*path || statvfs(path, &volume) != 0 ||
+           (uint64_t)volume.f_bavail * volume.f_frsize >= ADDING_LEAVES;
+}
+
+bool sql_begin_adding(struct sql_file *file, struct status *st)
+{
+    if (!has_room(file))
+        return fail(
+            st, RESOURCE_EXHAUSTED,
+            "the disk of %s has less than %d MiB left, which are for what takes away; make room and do it again",
+            file->plan->subject, ADDING_LEAVES >> 20);
+    return sql_begin(file, st);
+}
+
 bool sql_commit(struct sql_file *file, struct status *st)
 {
     return sql_run(file, "COMMIT", st);
@@ -168,8 +188,11 @@ bool sql_commit(struct sql_file *file, struct status *st)
 
 void sql_rollback(struct sql_file *file)
 {
+    bool full = sqlite3_errcode(file->sqlite) == SQLITE_FULL;
     if (!sqlite3_get_autocommit(file->sqlite))
         sqlite3_exec(file->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    if (full) /* the log has grown for nothing, and others may need its room */
+        sqlite3_wal_checkpoint_v2(file->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 bool sql_moved(struct sql_file *file)

@@ -37,8 +37,11 @@ bool sql_moved(struct sql_file *file);
 bool sql_run(struct sql_file *file, const char *text, struct status *st);
 /* BEGIN IMMEDIATE: waits for other writers. */
 bool sql_begin(struct sql_file *file, struct status *st);
+/* As sql_begin, for a transaction that adds. RESOURCE_EXHAUSTED where its volume has less than 4 MiB left: other files
+ * may share it, and what they delete goes through their logs. */
+bool sql_begin_adding(struct sql_file *file, struct status *st);
 bool sql_commit(struct sql_file *file, struct status *st);
-/* Takes back a transaction, if one is open. */
+/* Takes back a transaction, if one is open. One that has filled the disk gives the room of the log back. */
 void sql_rollback(struct sql_file *file);
 
 /* Gives free pages back to the file system, some at a time; `stop` is asked between. Without effect while few are

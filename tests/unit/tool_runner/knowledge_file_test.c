@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,13 @@ int fdatasync(int fd)
 {
     syncs++;
     return (int)syscall(SYS_fdatasync, fd);
+}
+
+static atomic_bool full;
+int statvfs(const char *path, struct statvfs *about)
+{
+    *about = (struct statvfs){.f_bsize = 4096, .f_frsize = 4096, .f_bavail = full ? 1000 : 1u << 20};
+    return 0;
 }
 
 static int64_t number_of(struct tables *tables, const char *text)
@@ -53,10 +61,34 @@ static void a_file_that_is_there_is_opened_without_a_write(void **state)
     rmdir(folder);
 }
 
+/* Another store may share it, and needs the room to delete. */
+static void the_last_room_of_a_volume_takes_deletions_and_no_additions(void **state)
+{
+    char folder[] = "/tmp/renga-knowledge-XXXXXX", path[sizeof folder + 16];
+    struct status st = {0};
+    struct tables tables = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/knowledge.db", folder);
+    assert_true(tables_open(&tables, path, &st));
+    assert_true(sql_begin_adding(tables.file, &st));
+    sql_rollback(tables.file);
+    full = true;
+    assert_false(sql_begin_adding(tables.file, &st));
+    assert_int_equal(st.code, RESOURCE_EXHAUSTED);
+    st = (struct status){0};
+    assert_true(sql_begin(tables.file, &st));
+    sql_rollback(tables.file);
+    full = false;
+    tables_close(&tables);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_is_there_is_opened_without_a_write),
+        cmocka_unit_test(the_last_room_of_a_volume_takes_deletions_and_no_additions),
     };
     return cmocka_run_group_tests_name("The file of a knowledge base", tests, NULL, NULL);
 }
