@@ -13,10 +13,10 @@ struct weights {
 
 /* Without scores of a search, the covers alone decide. */
 static const struct weights with_search = {
-    .constant = -7.08,
+    .constant = -7.46,
     .best = 2.57,
-    .ahead_of_second = 4.47,
-    .ahead = 0.81,
+    .ahead_of_second = 5.00,
+    .ahead = 4.00,
     .languages = {[LANGUAGE_JA] = -0.32,
                   [LANGUAGE_ZH] = 1.40,
                   [LANGUAGE_KO] = 1.70,

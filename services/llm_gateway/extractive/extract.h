@@ -39,7 +39,8 @@ struct result {
     bool found; /* an answer was found */
 };
 
-/* Scores of the searches, 0 to 1: the best one, and its lead over the second and the fifth. */
+/* Scores of the searches, 0 to 1: the best one, and its lead over the second and the fifth, or over the last of fewer.
+ * A text that nearly repeats a better one does not count. */
 struct found {
     bool scored; /* at least one search had a score */
     double best, ahead_of_second, ahead;
@@ -140,6 +141,14 @@ struct text text_of(const char *bytes);
 /* fence.c: the last top-level <tag>…</tag> of a text; length 0 and bytes NULL: not found. The inside of another tag
  * is not searched. */
 struct text fence_find(const char *content, const char *tag);
+
+/* doubles.c: what two nearly equal texts have in common. */
+#define EXTRACT_SKETCH_GROUPS 64
+struct sketch {
+    uint32_t least[EXTRACT_SKETCH_GROUPS];
+};
+void extract_sketch(struct text text, struct sketch *sketch);
+bool extract_sketches_alike(const struct sketch *one, const struct sketch *other);
 
 /* passages.c: adds the text of a tool, or of <results>. */
 void passages_add(struct extract *extract, struct text found);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SCORE_LENGTH 7 /* of " (0.62)" */
-#define FOUND_BEHIND 4 /* the fifth block: how far the first is ahead of it says whether it stands out */
+#define FOUND_BEHIND 4 /* the fifth text: how far the first is ahead of it says whether it stands out */
 
 /* "[12] docs/setup.md:3-9 (0.62) | Setup > Ports": whether a header line like this begins here. */
 static bool passages_is_header(struct text text, size_t at)
@@ -111,21 +111,37 @@ static void note_search(struct extract *extract, double best, double second, dou
     found->ahead = best - fifth > found->ahead ? best - fifth : found->ahead;
 }
 
+/* The scores of a search's first blocks, without doubles. */
+struct leaders {
+    struct sketch sketches[FOUND_BEHIND + 1];
+    double scores[FOUND_BEHIND + 1];
+    size_t count;
+};
+
+static void passages_lead(struct leaders *leaders, struct text text, double score)
+{
+    size_t count = leaders->count;
+    if (count > FOUND_BEHIND || score < 0)
+        return;
+    extract_sketch(text, &leaders->sketches[count]);
+    for (size_t i = 0; i < count; i++)
+        if (extract_sketches_alike(&leaders->sketches[i], &leaders->sketches[count]))
+            return;
+    leaders->scores[leaders->count++] = score;
+}
+
 static void add_blocks(struct extract *extract, struct text text)
 {
-    double best = -1, second = 0, fifth = 0;
-    size_t count = 0;
-    for (size_t at = 0, next; at < text.length; at = next, count++) {
+    struct leaders leaders = {.count = 0};
+    for (size_t at = 0, next; at < text.length; at = next) {
         next = next_block(text, at);
         size_t line = end_of_line(text, at);
         line = line < next ? line : next;
         struct text header = passages_part(text, at, line);
         double score = passages_score_of(header);
-        best = count == 0 ? score : best;
-        second = count == 1 && score >= 0 ? score : second;
-        fifth = count == FOUND_BEHIND && score >= 0 ? score : fifth;
-        struct passage *passage =
-            passages_add_passage(extract, passages_part(text, line, next), passages_heading_of(header));
+        struct text block = passages_part(text, line, next);
+        passages_lead(&leaders, block, score);
+        struct passage *passage = passages_add_passage(extract, block, passages_heading_of(header));
         if (passage) {
             passage->score = score > 0 ? score : 0;
             /* "docs/setup.md" of the header, as a hash: the text from the block's number to the last colon before the
@@ -138,8 +154,11 @@ static void add_blocks(struct extract *extract, struct text text)
             passage->document = begin && end > begin ? hash_bytes(begin, (size_t)(end - begin)) | 1 : 0;
         }
     }
-    if (best >= 0)
+    if (leaders.count) {
+        double best = leaders.scores[0], second = leaders.count > 1 ? leaders.scores[1] : 0;
+        double fifth = leaders.scores[leaders.count - 1];
         note_search(extract, best, second < best ? second : best, fifth < best ? fifth : best);
+    }
 }
 
 static struct text passages_string_of(struct arena *arena, const cJSON *object, const char *name)

@@ -71,6 +71,33 @@ static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
     expect_answer(question, scored("(0.35)", "(0.05)"), answer, nothing);
 }
 
+static double confidence_beside(const char *second)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "[1] a.md:1-2 (0.50) | Ports\nThe server listens on port 8080 after it has been started by its owner (see "
+             "chapter 6).\n\n[2] b.md:3-3 (0.49) | Ports\n%s\n\n[3] a.md:4-4 (0.10)\nRoot opens it.\n\n[4] a.md:5-5 "
+             "(0.10)\nThe server is slow.\n\n[5] a.md:6-6 (0.10)\nIt rains.",
+             second);
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking, "Which port does the mail server of Graz listen on?");
+    tool_says(&asking, text);
+    assert_non_null(answer_of(&asking));
+    double confidence = asking.answer.finding->confidence;
+    asking_fini(&asking);
+    return confidence;
+}
+
+static void a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores(void **state)
+{
+    double twice =
+        confidence_beside("The server listens on port 8080 after it has been started by its owner (Kap. 6).");
+    double other = confidence_beside("Mail for Graz is sent by a machine that nobody has seen for a very long time.");
+    if (twice < other + 0.1)
+        fail_msg("%.2f beside a double, %.2f beside another text", twice, other);
+}
+
 static void what_is_no_score_is_none(void **state)
 {
     static const char *const others[] = {"",       "(1.62)", "(9.99)",  "(0.1)", "(-.10)",
@@ -270,6 +297,7 @@ int main(void)
         cmocka_unit_test(the_sentences_that_answer_are_given),
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
+        cmocka_unit_test(a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores),
         cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
