@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #define ROWS_AT_ONCE 16
-#define BYTES_MAX    ((size_t)16 << 20)
+#define BYTES_MAX    ((size_t)64 << 10) /* read in a visit of the loop; a larger record has a visit of its own */
 
 struct checkpoint_reading {
     struct store_scan scan;

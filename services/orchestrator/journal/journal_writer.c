@@ -209,7 +209,7 @@ bool log_snapshot_fits(const struct thread *thread)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    bool fits = row_size(&snapshot_make(thread, &arena)->base) <= STORE_VALUE_MAX - SNAPSHOT_GROWS;
+    bool fits = row_size(&snapshot_make(thread, &arena).message->base) <= STORE_VALUE_MAX - SNAPSHOT_GROWS;
     arena_fini(&arena);
     return fits;
 }
@@ -220,13 +220,18 @@ size_t log_put_snapshot(struct store_batch *batch, const struct thread *thread, 
     struct arena arena;
     struct key key;
     arena_init(&arena, NULL, 0, FRAME_MEMORY_MAX);
-    const Renga__V1__ThreadSnapshot *message = snapshot_make(past, &arena);
-    size_t size = row_size(&message->base);
+    struct snapshot snapshot = snapshot_make(past, &arena);
+    size_t size = row_size(&snapshot.message->base);
+    uint8_t *row = NULL;
     key_numbered(&key, KEY_SNAPSHOT, thread->tenant, thread->id, number);
     if (size > STORE_VALUE_MAX)
         size = 0;
     else
-        row_put(batch, &key, &message->base);
+        row = row_reserve(batch, &key, size);
+    if (row) {
+        snapshot_pack(&snapshot, row + STORE_CHECKSUM_BYTES);
+        row_seal(&key, row, size);
+    }
     arena_fini(&arena);
     return size;
 }

@@ -138,12 +138,22 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
 size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufCMessage *message)
 {
     size_t size = row_size(message);
-    uint8_t *bytes = store_put_room(batch, key_bytes(key), size);
-    if (bytes) {
-        protobuf_c_message_pack(message, bytes + STORE_CHECKSUM_BYTES);
-        store_checksum_write(key_bytes(key), bytes, size, 0);
+    uint8_t *row = row_reserve(batch, key, size);
+    if (row) {
+        protobuf_c_message_pack(message, row + STORE_CHECKSUM_BYTES);
+        row_seal(key, row, size);
     }
     return size;
+}
+
+uint8_t *row_reserve(struct store_batch *batch, const struct key *key, size_t size)
+{
+    return store_put_room(batch, key_bytes(key), size);
+}
+
+void row_seal(const struct key *key, uint8_t *row, size_t size)
+{
+    store_checksum_write(key_bytes(key), row, size, 0);
 }
 
 size_t row_size(const ProtobufCMessage *message)

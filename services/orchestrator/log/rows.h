@@ -22,6 +22,11 @@ void *row_read(struct arena *arena, const ProtobufCMessageDescriptor *type, cons
 size_t row_put(struct store_batch *batch, const struct key *key, const ProtobufCMessage *message);
 /* The bytes that row_put takes for it. */
 size_t row_size(const ProtobufCMessage *message);
+/* The same in two parts, for a message that its owner packs: room for a row of row_size bytes in the batch, then the
+ * checksum of the packed row. The message begins STORE_CHECKSUM_BYTES behind the room's start. NULL: the batch has
+ * failed. */
+uint8_t *row_reserve(struct store_batch *batch, const struct key *key, size_t size);
+void row_seal(const struct key *key, uint8_t *row, size_t size);
 
 /* A D row: the name of a run and the version of its agent. */
 void row_put_run_name(struct store_batch *batch, const struct key *key, const char *run_id, const char *version);

@@ -17,6 +17,24 @@ static void delta_put_text(struct buffer *out, struct text text)
     buffer_append(out, text.bytes, text.size);
 }
 
+static size_t delta_number_size(uint64_t number)
+{
+    size_t size = 1;
+    for (; number >= 0x80; number >>= 7)
+        size++;
+    return size;
+}
+
+static size_t delta_text_size(struct text text)
+{
+    return delta_number_size(text.size) + text.size;
+}
+
+size_t delta_bare_size(const struct field *field)
+{
+    return 1 + delta_text_size((struct text){field->name, strlen(field->name)});
+}
+
 static void delta_begin_field(struct buffer *delta, char letter, const struct field *field)
 {
     buffer_put(delta, letter);
@@ -29,6 +47,11 @@ void delta_set(struct buffer *delta, const struct field *field, struct text text
         return;
     delta_begin_field(delta, 'S', field);
     delta_put_text(delta, text);
+}
+
+size_t delta_set_size(const struct field *field, struct text text)
+{
+    return delta_bare_size(field) + delta_text_size(text);
 }
 
 void delta_empty(struct buffer *delta, const struct field *field)
@@ -68,6 +91,17 @@ void delta_pieces(struct buffer *delta, const struct field *field, const struct 
             delta_put_text(delta, piece_key(slot->pieces[i]));
         delta_put_text(delta, piece_text(slot->pieces[i]));
     }
+}
+
+size_t delta_pieces_size(const struct field *field, const struct slot *slot)
+{
+    size_t size = 2 * delta_bare_size(field) + delta_number_size(slot->count);
+    bool has_keys = field_has_keys(field);
+    for (size_t i = 0; i < slot->count; i++) {
+        size += delta_text_size(piece_text(slot->pieces[i]));
+        size += has_keys ? delta_text_size(piece_key(slot->pieces[i])) : 0;
+    }
+    return size;
 }
 
 void delta_replace(struct buffer *delta, const struct field *field, size_t position, struct text text)

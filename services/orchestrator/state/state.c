@@ -46,6 +46,45 @@ void state_destroy(struct state **state_pointer)
     free(state);
 }
 
+struct state_values {
+    size_t count;
+    struct slot slots[];
+};
+
+size_t state_pieces(const struct state *state)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < state->graph->field_count; i++)
+        pieces += state->slots[i].count;
+    return pieces;
+}
+
+struct state_values *state_detach(struct state **state_pointer)
+{
+    struct state *state = *state_pointer;
+    size_t size = state->graph->field_count * sizeof(*state->slots);
+    struct state_values *values = xnonnull(malloc(sizeof *values + size));
+    *state_pointer = NULL;
+    values->count = state->graph->field_count;
+    memcpy(values->slots, state->slots, size);
+    free(state);
+    return values;
+}
+
+bool state_values_free(struct state_values *values, size_t pieces)
+{
+    for (; values->count; values->count--) {
+        struct slot *slot = &values->slots[values->count - 1];
+        for (; slot->count && pieces; pieces--)
+            free(slot->pieces[--slot->count]);
+        if (slot->count)
+            return false;
+        slot_clear(slot);
+    }
+    free(values);
+    return true;
+}
+
 const struct graph *state_graph(const struct state *state)
 {
     return state->graph;
@@ -80,6 +119,24 @@ void state_snapshot(const struct state *state, struct buffer *out)
         else
             delta_pieces(out, field, slot);
     }
+}
+
+size_t state_snapshot_size(const struct state *state)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < state->graph->field_count; i++) {
+        const struct field *field = &state->graph->fields[i];
+        const struct slot *slot = &state->slots[i];
+        if (slot_is_initial(slot, field))
+            continue;
+        if (!slot->present)
+            size += delta_bare_size(field);
+        else if (slot->whole)
+            size += delta_set_size(field, piece_text(slot->whole));
+        else
+            size += delta_pieces_size(field, slot);
+    }
+    return size;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */

@@ -25,6 +25,15 @@ struct state;
 /* Every field as the document begins it. */
 struct state *state_create(const struct graph *graph);
 void state_destroy(struct state **state);
+
+/* The values of a state that is gone, to be freed in parts: a state of 100,000 pieces takes milliseconds. */
+struct state_values;
+size_t state_pieces(const struct state *state);
+/* Takes the state, and does not need its graph any more. */
+struct state_values *state_detach(struct state **state);
+/* Frees so many pieces at most; true if these were the last, and `values` is gone. */
+bool state_values_free(struct state_values *values, size_t pieces);
+
 const struct graph *state_graph(const struct state *state);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -84,6 +93,15 @@ bool state_apply(struct state *state, const void *delta, size_t size, struct sta
 /* The whole as a single delta, to be applied to a new state of the same version. Fields with their initial value are
  * left out, as far as that is seen at once; snapshots of older releases have all fields. */
 void state_snapshot(const struct state *state, struct buffer *out);
+/* The bytes that state_snapshot appends. O(pieces): values are not read. */
+size_t state_snapshot_size(const struct state *state);
+
+/* Memory of the caller, in which state_snapshot or state_write writes once, without growing: `size` bytes, which
+ * state_snapshot_size or state_size gave, and one more if buffer_text is called. Not for buffer_fini. */
+static inline struct buffer state_room(void *memory, size_t size)
+{
+    return (struct buffer){.data = memory, .capacity = size + 1, .limit = size};
+}
 
 /* Moves the values of a state into a new state of another graph. Each misfit is reported with a text that names the
  * field; then the new state has the rest, and false is returned. A field that still has its initial value is not

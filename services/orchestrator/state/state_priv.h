@@ -50,6 +50,10 @@ void delta_empty(struct buffer *delta, const struct field *field);
 void delta_absent(struct buffer *delta, const struct field *field);
 void delta_append(struct buffer *delta, const struct field *field, const struct written *pieces, size_t count);
 void delta_pieces(struct buffer *delta, const struct field *field, const struct slot *slot); /* all of a slot, anew */
+/* The bytes that delta_absent, delta_set and delta_pieces write. */
+size_t delta_bare_size(const struct field *field);
+size_t delta_set_size(const struct field *field, struct text text);
+size_t delta_pieces_size(const struct field *field, const struct slot *slot);
 void delta_replace(struct buffer *delta, const struct field *field, size_t position, struct text text);
 void delta_remove(struct buffer *delta, const struct field *field, size_t position);
 

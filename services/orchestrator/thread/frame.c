@@ -8,6 +8,7 @@
 #include "run.h"
 #include "shard.h"
 #include "state/state.h"
+#include "state_release.h"
 #include "thread.h"
 #include "thread_hooks.h"
 
@@ -213,7 +214,7 @@ void frame_destroy(struct frame **frame_pointer)
         frame->thread->shard->runner->hooks->frame_left(frame);
     frame_clear_activations(frame);
     if (!frame->memory)
-        state_destroy(&frame->state);
+        state_release(frame->thread->shard, &frame->state);
     arena_fini(&frame->arenas[0]);
     arena_fini(&frame->arenas[1]);
     free(frame->visits);

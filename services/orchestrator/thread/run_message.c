@@ -74,19 +74,28 @@ size_t answer_output_size(const struct run *run)
     return has_output(run) ? state_size(root->state, root->graph->output, root->graph->output_count) : 0;
 }
 
+static void write_output(const struct frame *root, struct buffer *out)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, out);
+    state_write(root->state, root->graph->output, root->graph->output_count, &writer);
+}
+
 static void add_output(struct arena *arena, const struct run *run, size_t limit, Renga__V1__Run *message)
 {
     struct buffer out;
-    struct json_writer writer;
     const struct frame *root = run->thread->root;
     if (!has_output(run))
         return;
     size_t most = answer_output_size(run);
+    if (most < limit) { /* it fits: it is written once, in its place */
+        out = state_room(xnonnull(arena_alloc(arena, most + 1)), most);
+        write_output(root, &out);
+        message->output_json = unconst(buffer_text(&out));
+        return;
+    }
     buffer_init(&out, limit);
-    if (most < limit)
-        buffer_reserve(&out, most);
-    json_writer_init(&writer, &out);
-    state_write(root->state, root->graph->output, root->graph->output_count, &writer);
+    write_output(root, &out);
     message->output_omitted = out.failed;
     message->output_json = out.failed ? unconst("") : xnonnull(arena_strndup(arena, buffer_text(&out), out.length));
     buffer_fini(&out);

@@ -13,8 +13,11 @@
 #include "thread.h"
 
 #include "base/buffer.h"
+#include "base/container_of.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool frame_is_between_steps(const struct frame *frame)
 {
@@ -38,13 +41,11 @@ bool snapshot_possible(const struct thread *thread)
 
 /* ---- written ----------------------------------------------------------------------------------------------------- */
 
-static ProtobufCBinaryData state_bytes(struct arena *arena, const struct state *state)
+static ProtobufCBinaryData snapshot_mark_state(struct snapshot *snapshot, const struct state *state)
 {
-    struct buffer out;
-    buffer_init(&out, FRAME_MEMORY_MAX);
-    state_snapshot(state, &out);
-    ProtobufCBinaryData bytes = {.len = out.length, .data = xnonnull(arena_copy(arena, buffer_text(&out), out.length))};
-    buffer_fini(&out);
+    ProtobufCBinaryData bytes = {.len = state_snapshot_size(state), .data = (uint8_t *)(uintptr_t)state};
+    if (bytes.len)
+        snapshot->states[snapshot->state_count++] = state;
     return bytes;
 }
 
@@ -85,12 +86,13 @@ static void write_joins(struct arena *arena, const struct frame *frame, Renga__V
     }
 }
 
-static Renga__V1__FrameSnapshot *frame_snapshot(struct arena *arena, const struct frame *frame)
+static Renga__V1__FrameSnapshot *frame_snapshot(struct arena *arena, const struct frame *frame,
+                                                struct snapshot *snapshot)
 {
     Renga__V1__FrameSnapshot *message = xnonnull(arena_alloc(arena, sizeof *message));
     size_t count = 0, nodes = frame->graph->node_count;
     renga__v1__frame_snapshot__init(message);
-    message->state = state_bytes(arena, frame->state);
+    message->state = snapshot_mark_state(snapshot, frame->state);
     message->step = frame->step;
     for (const struct activation *activation = frame->activations; activation; activation = activation->next)
         count++;
@@ -133,14 +135,16 @@ static Renga__V1__RunSnapshot *run_snapshot(struct arena *arena, const struct ru
     return message;
 }
 
-Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct arena *arena)
+struct snapshot snapshot_make(const struct thread *thread, struct arena *arena)
 {
     Renga__V1__ThreadSnapshot *message = xnonnull(arena_alloc(arena, sizeof *message));
+    struct snapshot snapshot = {.message = message};
     size_t runs = 1, memories = 0;
     for (const struct run *run = thread->queue; run; run = run->next)
         runs++;
     for (const struct memory *memory = thread->memories; memory; memory = memory->next)
         memories++;
+    snapshot.states = xnonnull(arena_alloc(arena, (memories + 1) * sizeof(*snapshot.states)));
     renga__v1__thread_snapshot__init(message);
     message->agent = unconst(thread->agent ? thread->agent->name : "");
     message->graph_version = thread->agent ? thread->agent->version : unconst("");
@@ -153,19 +157,53 @@ Renga__V1__ThreadSnapshot *snapshot_make(const struct thread *thread, struct are
     for (const struct run *run = thread->queue; run; run = run->next)
         message->runs[message->n_runs++] = run_snapshot(arena, run);
     message->has_run = thread->run != NULL;
-    message->root = thread->root ? frame_snapshot(arena, thread->root) : NULL;
+    message->root = thread->root ? frame_snapshot(arena, thread->root, &snapshot) : NULL;
     message->memories = xnonnull(arena_alloc(arena, (memories + 1) * sizeof(*message->memories)));
     for (const struct memory *memory = thread->memories; memory; memory = memory->next) {
         Renga__V1__MemorySnapshot *copied = xnonnull(arena_alloc(arena, sizeof *copied));
         renga__v1__memory_snapshot__init(copied);
         copied->path = memory->path;
-        copied->state = state_bytes(arena, memory->state);
+        copied->state = snapshot_mark_state(&snapshot, memory->state);
         copied->graph = unconst(state_graph(memory->state)->name);
         message->memories[message->n_memories++] = copied;
     }
     message->head = thread->head;
     message->updated_ms = thread->updated_ms;
-    return message;
+    return snapshot;
+}
+
+struct packing {
+    ProtobufCBuffer base;
+    const struct snapshot *snapshot;
+    size_t next; /* of the snapshot's states */
+    uint8_t *at;
+};
+
+static void snapshot_pack_state(struct packing *packing, const struct state *state, size_t size)
+{
+    struct buffer out = state_room(packing->at, size);
+    state_snapshot(state, &out);
+    assert(out.length == size);
+    packing->next++;
+}
+
+static void snapshot_pack_bytes(ProtobufCBuffer *base, size_t size, const uint8_t *bytes)
+{
+    struct packing *packing = CONTAINER_OF(base, struct packing, base);
+    const struct snapshot *snapshot = packing->snapshot;
+    const void *marked = packing->next < snapshot->state_count ? snapshot->states[packing->next] : NULL;
+    if (marked && bytes == marked)
+        snapshot_pack_state(packing, marked, size);
+    else if (size)
+        memcpy(packing->at, bytes, size);
+    packing->at += size;
+}
+
+void snapshot_pack(const struct snapshot *snapshot, uint8_t *bytes)
+{
+    struct packing packing = {.base.append = snapshot_pack_bytes, .snapshot = snapshot, .at = bytes};
+    protobuf_c_message_pack_to_buffer(&snapshot->message->base, &packing.base);
+    assert(packing.next == snapshot->state_count);
 }
 
 /* ---- read -------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,12 @@
 #include "unit.h"
 
 #include "run_subgraph_fixture.h"
+#include "state/state.h"
+#include "thread/frame.h"
+#include "thread/memory.h"
+#include "thread/shard.h"
+#include "thread/snapshot.h"
+#include "thread/thread.h"
 
 /* ---- interrupts ---------------------------------------------------------------------------------------------------
  */
@@ -205,6 +211,44 @@ static void a_sub_graph_remembers_where_it_is_to(void **state)
     }
 }
 
+static void assert_state(ProtobufCBinaryData found, const struct state *state)
+{
+    struct buffer wanted;
+    buffer_init(&wanted, 1 << 20);
+    state_snapshot(state, &wanted);
+    assert_true(wanted.length > 0);
+    assert_int_equal(found.len, wanted.length);
+    assert_memory_equal(found.data, wanted.data, wanted.length);
+    buffer_fini(&wanted);
+}
+
+static void a_snapshot_is_packed_in_one_pass_with_each_state_in_its_place(void **state)
+{
+    struct arena arena;
+    stage_set(&stage, SUB("thread"));
+    char *run = start(&stage, "t", "{\"x\":1}");
+    INSIDE(&stage, script_write(script_find("n", "g", -1), "", "{\"seen\":[\"s\"]}"));
+    assert_run(&stage, run, SUCCEEDED, "{\"x\":1}");
+    const struct thread *thread = shard_find_thread(&stage.runner->shards[0], stage_tenant, "t");
+    arena_init(&arena, NULL, 0, 1 << 20);
+    struct snapshot snapshot = snapshot_make(thread, &arena);
+    size_t size = protobuf_c_message_get_packed_size(&snapshot.message->base);
+    uint8_t *packed = arena_alloc(&arena, size + 1), *again = arena_alloc(&arena, size);
+    packed[size] = 0x5a;
+    snapshot_pack(&snapshot, packed);
+    assert_int_equal(packed[size], 0x5a);
+    Renga__V1__ThreadSnapshot *read = renga__v1__thread_snapshot__unpack(NULL, size, packed);
+    assert_non_null(read);
+    assert_int_equal(read->n_memories, 1);
+    assert_state(read->root->state, thread->root->state);
+    assert_state(read->memories[0]->state, thread->memories->state);
+    assert_int_equal(protobuf_c_message_pack(&read->base, again), size);
+    assert_memory_equal(again, packed, size);
+    renga__v1__thread_snapshot__free_unpacked(read, NULL);
+    arena_fini(&arena);
+    stage_clear(&stage);
+}
+
 static void a_jump_to_the_parent_drops_what_the_sub_graph_wrote(void **state)
 {
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
@@ -250,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_failed_branch_alone_runs_again),
         cmocka_unit_test(a_cancel_reaches_the_branches),
         cmocka_unit_test(a_sub_graph_remembers_where_it_is_to),
+        cmocka_unit_test(a_snapshot_is_packed_in_one_pass_with_each_state_in_its_place),
         cmocka_unit_test(a_jump_to_the_parent_drops_what_the_sub_graph_wrote),
         cmocka_unit_test(each_visit_of_a_sub_graph_has_keys_of_its_own),
     };

@@ -80,6 +80,7 @@ static void is_the_same_from_its_delta(void)
     assert_string_equal(all_of(again), before);
     buffer_init(&snapshot, 64 << 20);
     state_snapshot(again, &snapshot);
+    assert_int_equal(state_snapshot_size(again), snapshot.length);
     assert_true(state_apply(third, snapshot.data, snapshot.length, &st));
     assert_string_equal(all_of(third), before);
     buffer_fini(&snapshot);

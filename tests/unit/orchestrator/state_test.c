@@ -337,7 +337,29 @@ static void a_snapshot_leaves_out_what_a_new_state_begins_with(void **unused)
                                              "E.facts"
                                              "A.facts"
                                              "..a.1"));
+    char update[1024]; /* sizes that take two bytes */
+    snprintf(update, sizeof update, "{\"title\": \"%0300d\", \"facts\": {\"%0200d\": \"%0150d\"}}", 1, 2, 3);
+    state_reduce_text(update);
+    is_the_same_from_its_delta();
     buffer_fini(&snapshot);
+}
+
+static void a_state_is_freed_in_parts(void **unused)
+{
+    enum { PIECES = 10, PART = 2 };
+    struct state *large = state_create(&graph);
+    char delta_of_ten[64] = "A\3log\12";
+    for (size_t i = 0; i < PIECES; i++)
+        memcpy(delta_of_ten + 6 + 2 * i,
+               "\1"
+               "7",
+               2);
+    assert_true(state_apply(large, delta_of_ten, 26, &st));
+    assert_int_equal(state_pieces(large), PIECES);
+    struct state_values *values = state_detach(&large);
+    assert_null(large);
+    for (int freed = PART; freed <= PIECES; freed += PART)
+        assert_int_equal(state_values_free(values, PART), freed == PIECES);
 }
 
 static void a_change_without_a_delta_is_the_same_change(void **unused)
@@ -421,6 +443,7 @@ int main(void)
         TEST(clearing_and_writing_one_field_is_an_error),
         TEST(a_delta_that_is_torn_is_told_and_not_guessed),
         TEST(a_snapshot_leaves_out_what_a_new_state_begins_with),
+        TEST(a_state_is_freed_in_parts),
         TEST(a_change_without_a_delta_is_the_same_change),
         TEST(a_change_that_was_prepared_is_seen_when_it_is_taken),
         TEST(a_write_costs_what_it_writes_and_not_what_is_there),
