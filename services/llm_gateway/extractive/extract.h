@@ -51,9 +51,10 @@ struct extract {
     const Renga__V1__ChatRequest *request;
     bool japanese;          /* the question is read as Japanese, else as English */
     enum language language; /* of fixed texts */
-    struct text asked;  /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
-    struct text answer; /* of the last <answer>; length 0: no answer */
-    struct text advice; /* of the last <advice> */
+    struct text asked; /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
+    struct text written;  /* the same before slips of the finger were mended (extract_spelled) */
+    struct text answer;   /* of the last <answer>; length 0: no answer */
+    struct text advice;   /* of the last <advice> */
     struct text findings; /* of the last <findings> */
     struct passage passages[EXTRACT_PASSAGES_MAX];
     uint64_t hashes[EXTRACT_PASSAGES_MAX]; /* of their texts */
@@ -77,6 +78,10 @@ bool extract_want(const struct extract *extract, enum extract_want *want, size_t
  * EXTRACT_PARTS_MAX). */
 size_t extract_split(struct arena *arena, struct text question, bool japanese, size_t limit,
                      struct text parts[EXTRACT_PARTS_MAX]);
+
+/* The question with words of the passages in the place of those that differ from them by one letter and stand in no
+ * passage. Linear in both. */
+struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question);
 
 /* False for greetings and thanks only, and for a text without any word. */
 bool extract_asks(struct text question);

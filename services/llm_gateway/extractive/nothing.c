@@ -43,7 +43,7 @@ void extract_say_nothing(const struct extract *extract, struct buffer *out, stru
 {
     bool looked = extract->passage_count || extract->result_count;
     const char *const *around = nothing[extract->language][looked];
-    struct text question = nothing_shown(extract->asked);
+    struct text question = nothing_shown(extract->written);
     finding->looked_for = extract_keywords(extract->arena, question, (struct text){NULL, 0});
     buffer_print(out, around[0]);
     text_print(out, question);

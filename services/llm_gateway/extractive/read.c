@@ -97,5 +97,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
     extract->advice = last_fenced(request, "advice", &turn);
     extract->findings = last_fenced(request, "findings", &turn);
     find_evidence(extract, asked);
+    extract->written = extract->asked;
+    extract->asked = extract_spelled(arena, extract->passages, extract->passage_count, extract->asked);
     return extract;
 }
