@@ -17,7 +17,7 @@ from ports import free_port  # noqa: E402
 
 PROCESSES = sys.argv[1]
 PAGE = f"127.0.0.1:{free_port()}"
-suite = Suite(PROCESSES, f"--http.listen={PAGE}", "--edge.reader_timeout=1s", "--edge.heartbeat=1s", "--edge.cors=https://app.example",
+suite = Suite(PROCESSES, f"--http.listen={PAGE}", "--edge.reader_timeout=2s", "--edge.heartbeat=1s", "--edge.cors=https://app.example",
               "--edge.streams_per_client=20")
 ask = suite.ask
 
@@ -314,11 +314,18 @@ def _():
     expect([event.id for event in again if event.id] == [event.id for event in first if event.id][1:], "the rest")
 
 
-def slow_readers():
-    """Streams that were cut because nobody read."""
+def figure(series):
     with urllib.request.urlopen(f"http://{PAGE}/metrics") as answer:
-        found = re.search(r'^renga_edge_streams_cut_total{reason="SLOW_READER"} (\S+)$', answer.read().decode(), re.M)
+        found = re.search(rf"^renga_edge_{re.escape(series)} (\S+)$", answer.read().decode(), re.M)
     return float(found[1]) if found else 0.0
+
+
+def slow_readers():
+    return figure('streams_cut_total{reason="SLOW_READER"}')
+
+
+def wait_until_no_stream_is_open():
+    wait_until(lambda: figure("streams") == 0, "streams are open", 30.0 * SLOW, 0.1)
 
 
 @check("a reader that does not read is cut with a gap, holds little meanwhile, and misses nothing when it comes back")
@@ -332,7 +339,7 @@ def _():
     other, text = [], b""
     reading = threading.Thread(target=lambda: other.extend(suite.events(PATH, key="anna")))
     reading.start()
-    wait_until(lambda: slow_readers() > before, "it is not cut", 30.0 * SLOW, 0.05)
+    wait_until(lambda: slow_readers() > before, "it is not cut", 30.0 * SLOW, 0.25)
     while piece := slow.recv(1 << 16):
         text += piece
     slow.close()
@@ -473,13 +480,14 @@ def _():
     for place, stream in enumerate(streams):
         if place % 2:
             stream.connection.close()
-    time.sleep(2)  # edge.reader_timeout is 1 s
+    time.sleep(3)  # edge.reader_timeout is 2 s
     for stream in streams:
         stream.connection.close()
 
 
 @check("a key has a bound of streams, and those that are closed count no more")
 def _():
+    wait_until_no_stream_is_open()  # of the tests before, whose keys have the same tenant
     run = suite.start("asker", wait=True)
     path = f"/v1/runs/{run['runId']}/events?follow=true"
     streams, answers = [], []
@@ -491,7 +499,8 @@ def _():
     expect(answers[0].headers["retry-after"] == "1", "no hint")
     for one in streams + answers:
         one.connection.close()
-    wait_until(lambda: suite.stream(path, key="carl").status == 200, "no stream any more", 20.0 * SLOW, 0.1)
+    wait_until_no_stream_is_open()
+    expect(suite.stream(path, key="carl").status == 200, "no stream any more")
     ask("POST", f"/v1/runs/{run['runId']}:cancel", key="carl")
 
 
@@ -499,6 +508,7 @@ def _():
 def _():
     run = suite.start("asker", wait=True)
     response = suite.stream(f"/v1/runs/{run['runId']}/events?follow=true", key="anna")
+    expect(response.status == 200, f"{response.status}")
     events = parse_events(line.decode() for line in response)
     expect(next(events).retry == 2000, "no beginning")
     codes = suite.stop()
