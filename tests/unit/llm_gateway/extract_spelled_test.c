@@ -30,7 +30,7 @@ static void a_slip_of_the_finger_is_mended(void **state)
 static void known_words_names_and_numbers_stay(void **state)
 {
     static const char *const questions[] = {
-        "Who is Marian?",
+        "Who is Mariion?",
         "What is the prize?",
         "Is a message refused?",
         "Which flights are booked?",
