@@ -67,6 +67,12 @@ static void attempt_end_rest(struct activation *activation, int64_t ms)
     loop_arm_after(activation->frame->thread->shard->loop, &activation->rest, ms);
 }
 
+static bool is_asked_to_rest_too_long(const struct activation *activation, const struct status *st)
+{
+    int64_t longest_ms = activation->node->retry.longest_hint_ms;
+    return longest_ms && st->retry_after_ms > longest_ms;
+}
+
 /* It is on disk before the next attempt: a watcher that has seen an attempt never sees its number again. */
 static void show_retry(struct activation *activation, char *message, int64_t rest_ms)
 {
@@ -93,8 +99,8 @@ static void activation_failed(struct activation *activation, const struct status
     activation->code = (int)st->code;
     activation->message = xnonnull(arena_strdup(activation->frame->arena, message));
     activation_requests_failed(activation, cut);
-    bool again =
-        !final && !run->stopping && activation->node->retry.codes >> st->code & 1 && activation_may_retry(activation);
+    bool again = !final && !run->stopping && activation->node->retry.codes >> st->code & 1 &&
+                 !is_asked_to_rest_too_long(activation, st) && activation_may_retry(activation);
     if (!again) {
         activation_move(activation, ACTIVATION_FAILED);
         activation_finished(activation);

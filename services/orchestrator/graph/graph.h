@@ -69,7 +69,8 @@ struct edge {
 struct node_retry {
     unsigned attempts; /* the first included */
     int64_t base_ms, max_ms;
-    uint32_t codes; /* a bit for each status code that is retried */
+    int64_t longest_hint_ms; /* a service that asks for a longer rest ends the attempts; 0: no limit */
+    uint32_t codes;          /* a bit for each status code that is retried */
 };
 
 struct node {

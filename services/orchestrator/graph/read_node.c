@@ -62,6 +62,10 @@ const struct key retry_keys[] = {
      INTO(struct node_retry, base_ms)},
     {.option = DURATION_OPTION("max", NULL, 1, LONGEST_MS, "The longest rest; 8s where it is not said."),
      INTO(struct node_retry, max_ms)},
+    {.option = DURATION_OPTION("longest_hint", NULL, 1, LONGEST_MS,
+                               "A service that asks for a longer rest than this is not asked again: the node has "
+                               "failed at once. Where it is not said, the node rests as long as it is asked to."),
+     INTO(struct node_retry, longest_hint_ms)},
     {.option = {.name = "codes"},
      .kind = KEY_PART,
      .schema = NAMES("Which status codes are tried again; UNAVAILABLE, RESOURCE_EXHAUSTED and DEADLINE_EXCEEDED where "

@@ -48,6 +48,7 @@ struct runner {
 };
 
 struct list;
+struct page_turn;
 
 struct shard {
     struct runner *runner;
@@ -62,9 +63,11 @@ struct shard {
     struct reload_retry *reload_retries; /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
-    uint64_t arrivals;                   /* of requests */
-    unsigned list_count;                 /* that are being made in its loop: history/lists.c */
-    struct list *list_first, *list_last; /* that wait for one of them to end */
+    uint64_t arrivals;                        /* of requests */
+    unsigned list_count;                      /* that are being made in its loop: history/lists.c */
+    struct list *list_first, *list_last;      /* that wait for one of them to end */
+    unsigned page_count;                      /* that are being read for subscriptions: watch/subscribers.c */
+    struct page_turn *page_first, *page_last; /* of subscriptions that wait for one of them to come */
 };
 
 /* shard_table.c: the threads by tenant and name, and which of them are idle. */

@@ -15,12 +15,14 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/status.h"
 
 #include <stdlib.h>
 
 #define PACKET_EVENTS 256
 #define PACKET_BYTES  ((size_t)64 << 10) /* and one event; a client that does not read holds two packets */
+#define PAGES_MAX     8 /* that a shard reads at a time: each may have a record of megabytes, and its events */
 #define PAGE_ROWS     256
 #define PAGE_BYTES    ((size_t)256 << 10) /* of rows that are read for a packet; those that do not fit are read again */
 #define HEARTBEAT_MS  15000
@@ -143,6 +145,49 @@ static void subscribers_take_version(struct subscription *subscription, const Re
                                                                                   : record->begun->graph_version);
 }
 
+bool packet_is_large(const struct packet *packet)
+{
+    return packet->bytes >= PACKET_BYTES;
+}
+
+static void subscription_leave_queue(struct subscription *subscription)
+{
+    struct shard *shard = subscription->thread->shard;
+    if (!subscription->turn.waits)
+        return;
+    subscription->turn.waits = false;
+    LIST_REMOVE(shard->page_first, shard->page_last, &subscription->turn);
+}
+
+/* The subscriptions that wait longest come next. */
+static void subscription_end_turn(struct subscription *subscription)
+{
+    struct shard *shard = subscription->thread->shard;
+    if (!subscription->turn.held)
+        return;
+    subscription->turn.held = false;
+    shard->page_count--;
+    while (shard->page_first && shard->page_count < PAGES_MAX) {
+        struct subscription *next = CONTAINER_OF(shard->page_first, struct subscription, turn);
+        subscription_leave_queue(next);
+        subscription_fill(next);
+    }
+}
+
+void subscription_received(struct subscription *subscription)
+{
+    subscription->unreceived = false;
+    if (subscription->thread && subscription->state != SUBSCRIPTION_READING &&
+        subscription->state != SUBSCRIPTION_ENDING)
+        subscription_end_turn(subscription);
+}
+
+void subscription_lose_turn(struct subscription *subscription)
+{
+    subscription_leave_queue(subscription);
+    subscription_end_turn(subscription);
+}
+
 static void subscribers_page_came(struct store_scan *scan)
 {
     struct subscription *subscription = CONTAINER_OF(scan, struct subscription, scan);
@@ -193,22 +238,39 @@ static void subscribers_page_came(struct store_scan *scan)
              subscription->next_record >= subscription->live_from)
         go_live(subscription);
     subscription_send(subscription);
-    if (subscription_has_left(subscription))
+    if (subscription_has_left(subscription)) {
         subscription_leave(subscription);
-    else if (subscription->next_record <= thread->committed)
-        subscription_fill(subscription);
+    } else {
+        if (!subscription->unreceived)
+            subscription_end_turn(subscription);
+        if (subscription->next_record <= thread->committed)
+            subscription_fill(subscription);
+    }
     thread->holds--; /* not before the subscription has gone */
     thread_settle(thread);
 }
 
-/* Reads on, if there is room and an unread record. */
+/* Behind a large packet that was not taken, none is made: a client that does not read holds one. */
+static bool subscription_has_room(const struct subscription *subscription)
+{
+    return !subscription_is_full(subscription) && !(subscription->full && subscription->sent_large);
+}
+
 void subscription_fill(struct subscription *subscription)
 {
     struct key from, to;
     struct thread *thread = subscription->thread;
-    if (subscription->state != SUBSCRIPTION_BEHIND || subscription_is_full(subscription) ||
-        thread->phase != THREAD_READY)
+    struct shard *shard = thread->shard;
+    if (subscription->state != SUBSCRIPTION_BEHIND || !subscription_has_room(subscription) ||
+        thread->phase != THREAD_READY || subscription->turn.waits || subscription->turn.held)
         return;
+    if (shard->page_count >= PAGES_MAX) {
+        subscription->turn.waits = true;
+        LIST_APPEND(shard->page_first, shard->page_last, &subscription->turn);
+        return;
+    }
+    shard->page_count++;
+    subscription->turn.held = true;
     subscription_move(subscription, SUBSCRIPTION_READING);
     subscription->upto = thread->committed;
     thread->holds++;

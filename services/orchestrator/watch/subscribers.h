@@ -34,6 +34,10 @@ struct packet { /* events on their way to a watcher */
     size_t count, bytes;
     bool end; /* for the reason in `request.status` */
 };
+struct page_turn { /* a shard reads PAGES_MAX pages of the log at a time for its subscriptions */
+    struct page_turn *next, *previous;
+    bool waits, held; /* held: until the page has come, and a large packet of it has reached the watcher's loop */
+};
 struct subscription {
     /* The watcher's side. */
     struct watcher *watcher; /* NULL: it has left */
@@ -43,7 +47,7 @@ struct subscription {
     _Alignas(16) char storage[384]; /* the first block of `arena`: the request fits, so most need no other */
     struct arena arena;
     struct packet delivered;
-    struct work coming, acknowledged, leaving, gone;
+    struct work coming, received, acknowledged, leaving, gone;
 
     /* The shard's. */
     struct thread *thread;
@@ -62,7 +66,9 @@ struct subscription {
     bool moves;     /* the run had other versions: the log says from where on */
     uint32_t kinds; /* a bit a kind; 0: all */
     struct packet packet;
+    bool sent_large, unreceived; /* the last packet is large; a large packet has not reached the watcher's loop */
     struct store_scan scan;
+    struct page_turn turn;
     struct timer heartbeat;
     int64_t heartbeat_ms, sent_ns;
 };
@@ -83,7 +89,11 @@ void subscribers_committed(struct thread *thread);
 void subscribers_end(struct thread *thread, const struct status *why);
 void subscription_leave(struct subscription *subscription);
 bool subscription_is_full(const struct subscription *subscription);
+/* Reads on in the log, if there is room and an unread record; it may have to wait for its turn. */
 void subscription_fill(struct subscription *subscription);
+bool packet_is_large(const struct packet *packet);
+void subscription_received(struct subscription *subscription); /* a large packet has reached the watcher's loop */
+void subscription_lose_turn(struct subscription *subscription);
 void subscription_add(struct subscription *subscription, const struct live_event *event);
 void subscription_send(struct subscription *subscription); /* its packet, when the one before was taken */
 void subscription_send_tokens(

@@ -81,6 +81,9 @@ static void subscription_deliver(struct subscription *subscription)
 static void packet_came(struct work *work)
 {
     struct subscription *subscription = CONTAINER_OF(work, struct subscription, coming);
+    bool is_new = !subscription->has_packet;
+    if (is_new && subscription->watcher && packet_is_large(&subscription->delivered)) /* before it can leave */
+        loop_post(subscription->request.shard->loop, &subscription->received);
     subscription->has_packet = true;
     subscription_deliver(subscription);
 }
@@ -103,9 +106,15 @@ void subscription_send(struct subscription *subscription)
         return;
     subscription->full = true;
     subscription->sent_ns = clock_now_ns();
+    subscription->sent_large = subscription->unreceived = packet_is_large(&subscription->packet);
     subscription->delivered = subscription->packet;
     subscription->packet = (struct packet){0};
     loop_post(subscription->request.loop, &subscription->coming);
+}
+
+static void packet_received(struct work *work)
+{
+    subscription_received(CONTAINER_OF(work, struct subscription, received));
 }
 
 static void packet_taken(struct work *work)
@@ -130,6 +139,7 @@ static void send_gone(struct subscription *subscription)
         if (*link)
             *link = subscription->next;
         loop_disarm(thread->shard->loop, &subscription->heartbeat);
+        subscription_lose_turn(subscription);
         if (subscription->agent)
             agent_release(thread->shard->runner->options.agents, subscription->agent);
     }
@@ -181,6 +191,7 @@ struct request *subscription_open(struct watcher *watcher)
     arena_init(&subscription->arena, subscription->storage, sizeof subscription->storage, EVENT_MEMORY_MAX);
     subscription->watcher = watcher;
     subscription->coming.run = packet_came;
+    subscription->received.run = packet_received;
     subscription->acknowledged.run = packet_taken;
     subscription->leaving.run = subscription_left;
     subscription->gone.run = free_subscription;

@@ -45,7 +45,7 @@ def key(name, tenant, *methods):
     return {"name": name, "tenant": tenant, "sha256": hashlib.sha256(name.encode()).hexdigest(), "methods": list(methods)}
 
 
-KEYS = [key("anna", "acme", "*"), key("bert", "other", "renga.v1.Orchestrator/*"), key("carl", "acme", "*"), key("services", "renga", "*")]
+KEYS = [key("anna", "acme", "*"), key("bert", "other", "renga.v1.Orchestrator/*"), key("carl", "acme", "*"), key("services", "", "*")]
 
 
 def write(name, text):

@@ -22,6 +22,7 @@ STALLED = 40 if SLOW == 1 else 6  # readers
 PART = 1 if SLOW == 1 else 8      # of the lists, under a sanitizer: workers read them all the same
 UNREAD = 200         # answers of 3 MB, which would take 6 MB each until they are sent
 UNREAD_MOST = 250 << 20  # bytes: a tenant's part, a quarter of 8 times rpc.memory_max, and what passes through meanwhile
+WATCHERS, WATCHED_S, WATCHED_MOST = 800, 4, 450 << 20  # streams, seconds, bytes: two bounds, and what passes through
 INITIAL_WINDOW_SIZE = 4  # a setting of HTTP/2
 STALLED_MOST = 4 * 300_000 + (256 << 10)  # bytes of one: four events (edge/README.md), and the windows
 suite = Suite("one", f"--http.listen={PAGE}", "--edge.reader_timeout=3s", key="anna")
@@ -246,6 +247,27 @@ def _():
     peer.close()
     wait_until(lambda: suite.ask("GET", "/v1/threads/unread/state").status == 200, "the state is not read any more", 20.0 * SLOW, 0.1)
     return f"{grown >> 20} MiB for {granted} answers of {UNREAD}"
+
+
+@check("streams of gRPC that nobody reads hold a bound of large events together, and a reader is served behind them")
+def _():
+    run = store_large("anna")["runId"].encode()
+    before = rss()
+    peers = [Peer(suite.rpc_port, mine=[(INITIAL_WINDOW_SIZE, 0)]) for _ in range(WATCHERS // 100)]
+    for peer in peers:
+        for _ in range(100):
+            stream = peer.open("/renga.v1.Orchestrator/WatchRun", header(b"authorization", b"Bearer anna"))
+            peer.send_body(stream, message(b"\x0a" + varint(len(run)) + run))
+    most, until = 0, time.monotonic() + WATCHED_S
+    while time.monotonic() < until:
+        most = max(most, rss() - before)
+        time.sleep(0.1)
+    if SLOW == 1:
+        expect(most <= WATCHED_MOST, f"{most >> 20} MiB for {WATCHERS} streams")
+    for peer in peers:
+        peer.close()
+    wait_until(lambda: suite.ask("GET", "/v1/threads/unread/state").status == 200, "the state is not read any more", 20.0 * SLOW, 0.1)
+    return f"{most >> 20} MiB for {WATCHERS} streams"
 
 
 @check("readers that leave while large events are written disturb no other, and a drain waits for none")

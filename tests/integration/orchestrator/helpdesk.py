@@ -113,21 +113,22 @@ def _():
 
 @check("a sentence that no source carries is never shown, not even while the answer is written; who comes back sees each piece once")
 def _():
+    right = "Backups run every night at 02:00. To reset a password, open Settings and choose Security."
     invented = "The moon is made of cheese."
     script()
 
     def writes(request, context):
-        draft = f"Backups run every night at 02:00. {invented}"
+        draft = f"{right} {invented}"
         for at in range(0, len(draft), 9):
             yield message("ChatStreamEvent")(text=draft[at:at + 9])
         yield message("ChatStreamEvent")(finish=said(draft).finish)
     services.on("LlmGateway/ChatStream", writes)  # in case the draft is streamed
-    services.on("LlmGateway/Chat", lambda r, c: said(f"Backups run every night at 02:00. {invented}") if "<results>" in r.messages[-1].content
+    services.on("LlmGateway/Chat", lambda r, c: said(f"{right} {invented}") if "<results>" in r.messages[-1].content
                 else chat(r, c))
     options = {"request_id": "checked", "keep_running": True}
     seen = list(events(options=options))
-    equal("".join(e.answer_text for e in seen), "Backups run every night at 02:00.", "the text")
-    equal(seen[-1].result.answer, "Backups run every night at 02:00.", "the answer")
+    equal("".join(e.answer_text for e in seen), right, "the text")
+    equal(seen[-1].result.answer, right, "the answer")
     expect(not [e for e in seen if invented in str(e)], "it was shown")
     piece = next(e for e in seen if e.answer_text)
     rest = list(events(options={**options, "after_event_id": piece.event_id}))
