@@ -33,23 +33,30 @@ def _():
     expect(0 < len(request.idempotency_key) <= 128, f"the key is {request.idempotency_key!r}")
 
 
-@check("a node that says when to try again is left alone so long")
-def _():
-    agent("hint", {"state": {}, "start": "a", "nodes": {"a": remote(retry={"attempts": 2, "base": "1ms", "max": "2ms"})}})
+def asks_for_rest(call):
+    """Fails, and asks for a rest of 300 ms."""
+    status = message("google.rpc.Status")(code=14, message="soon")
+    hint = message("google.rpc.RetryInfo")()
+    hint.retry_delay.nanos = 300_000_000
+    status.details.add(type_url="type.googleapis.com/google.rpc.RetryInfo", value=hint.SerializeToString())
+    call.context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    call.fail("UNAVAILABLE", "soon")
 
-    def a(call):
-        if call.attempt == 1:
-            status = message("google.rpc.Status")(code=14, message="soon")
-            hint = message("google.rpc.RetryInfo")()
-            hint.retry_delay.nanos = 300_000_000
-            status.details.add(type_url="type.googleapis.com/google.rpc.RetryInfo", value=hint.SerializeToString())
-            call.context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-            call.fail("UNAVAILABLE", "soon")
-        return {}
-    nodes.on("hint", a=a)
+
+@check("a node that says when to try again is left alone so long; one that asks for more than longest_hint has failed at once")
+def _():
+    retry = {"attempts": 2, "base": "1ms", "max": "2ms"}
+    agent("hint", {"state": {}, "start": "a", "nodes": {"a": remote(retry=retry)}})
+    agent("impatient", {"state": {}, "start": "a", "nodes": {"a": remote(retry={**retry, "longest_hint": "299ms"})}})
+    agent("patient", {"state": {}, "start": "a", "nodes": {"a": remote(retry={**retry, "longest_hint": "300ms"})}})
+    for name in ("hint", "impatient", "patient"):
+        nodes.on(name, a=lambda call: asks_for_rest(call) if call.attempt == 1 else {})
     succeeded(api.start_run("hint"))
     first, second = nodes.of("hint")
     expect(0.3 <= second.began - first.ended < 0.3 + 0.3 * SLOW, f"it was {second.began - first.ended:.3f} s")
+    equal(stands(api.start_run("impatient"), "FAILED", "NODE_FAILED").status_code, 14, "the code")
+    equal(nodes.count("impatient", "a"), 1, "the calls")
+    succeeded(api.start_run("patient"))
 
 
 @check("every status code of a node arrives, and a call that the node gave up is UNAVAILABLE")
