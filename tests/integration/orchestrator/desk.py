@@ -103,7 +103,7 @@ def _():
     result = succeeded(run)
     subtask, = result["subtask_results"]
     equal((subtask["challenge_count"], len(subtask["tool_results"]), len(subtask["reflection_results"]),
-           subtask["is_completed"]), (3, 4, 3, False), "the tries, and the search for an answer without a model")
+           subtask["is_completed"]), (3, 5, 3, False), "the tries, and two searches for an answer without a model")
     expect("fly." not in result["last_answer"].replace("Can it fly?", "") and "No information was found" in result["last_answer"],
            result["last_answer"])
     expect("- Can it fly?" in result["last_answer"], result["last_answer"])
@@ -120,7 +120,7 @@ def _():
         expect(all(turn.role != number("ChatRole", "CHAT_ROLE_TOOL") and not turn.tool_calls for turn in chat.messages),
                "a retry has tool messages")
         expect("<advice>\nlook for wings\n</advice>" in chat.messages[-1].content, chat.messages[-1].content)
-    equal([len(chat.messages) for chat in chosen], [2, 4, 6], "the length of the conversation")
+    equal([len(chat.messages) for chat in chosen], [2, 5, 7], "the length of the conversation, with the search without a model")
     answers = [chat for chat in services.of("LlmGateway/Chat") if not chat.tools and chat.model != "extractive"]
     equal([sum(turn.role == number("ChatRole", "CHAT_ROLE_TOOL") for turn in chat.messages) for chat in answers], [1, 1, 1],
           "the tool messages that answers are written from: those of their own try")
