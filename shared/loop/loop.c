@@ -26,7 +26,7 @@
 
 #define LOOP_EVENTS_MAX  128             /* sockets handled in one visit */
 #define LOOP_DEFERS_MAX  512             /* deferred work run in one visit; the rest waits for the loop's own thread */
-#define LOOP_LATE_NS     (2 * NS_PER_MS) /* so long after the visit began, no more deferred work is begun */
+#define LOOP_LATE_NS     (2 * NS_PER_MS) /* of deferred work in one visit; and of a visit's other callbacks */
 #define LOOP_SLOTS_FIRST 64
 #define SLOT_WAKE        0 /* the eventfd's place in epoll's data; slots count from 1 */
 
@@ -50,6 +50,8 @@ struct loop {
     void (*held)(const struct loop *loop, int64_t held_ns, void *data);
     void *held_data;
     int64_t entered_ns;
+    int64_t yields_ns; /* loop_should_yield from then on */
+    bool deferring;    /* deferred work has begun in this visit */
 
     int epoll_fd, wake_fd;
     pthread_t thread;
@@ -177,11 +179,16 @@ static void run_posted(struct loop *loop)
 
 bool loop_should_yield(const struct loop *loop)
 {
-    return loop->running && clock_now_ns() - loop->entered_ns >= LOOP_LATE_NS;
+    return loop->running && clock_now_ns() >= loop->yields_ns;
 }
 
+/* Deferred work has time of its own in each visit: otherwise callbacks that make each visit late would starve it. */
 static void run_deferred(struct loop *loop)
 {
+    if (loop->deferred_first && !loop->deferring) {
+        loop->deferring = true;
+        loop->yields_ns = clock_now_ns() + LOOP_LATE_NS;
+    }
     for (int i = 0; loop->deferred_first; i++) {
         if ((i == LOOP_DEFERS_MAX && loop->running) || loop_should_yield(loop)) {
             loop_wake(loop);
@@ -199,6 +206,8 @@ void loop_enter(struct loop *loop)
     pthread_mutex_lock(&loop->baton);
     current = loop;
     loop->entered_ns = clock_now_ns();
+    loop->yields_ns = loop->entered_ns + LOOP_LATE_NS;
+    loop->deferring = false;
 }
 
 void loop_leave(struct loop *loop)

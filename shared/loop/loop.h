@@ -87,8 +87,8 @@ void loop_disarm(struct loop *loop, struct timer *timer);
 bool loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events);
 void loop_unwatch(struct loop *loop, struct watch *watch);
 
-/* From inside a loop with a thread: this visit has lasted 2 ms, so the rest should be deferred. Deferred work then runs
- * in the next visit, after other threads and sockets. */
+/* From inside a loop with a thread: this visit has lasted 2 ms, so the rest should be deferred. Deferred work has 2 ms
+ * of its own at the end of each visit; the rest of it runs in the next visit, after other threads and sockets. */
 bool loop_should_yield(const struct loop *loop);
 
 /* From inside the loop: the time of its thread's last poll of the sockets. For earlier events `ready` has run already.

@@ -191,6 +191,48 @@ static void deferred_work_that_is_long_lets_others_into_the_loop_before_the_next
     loop_leave(shared.loop);
 }
 
+#define DEFERS 300
+
+static void hear_for_3_ms(struct watch *watch, uint32_t events)
+{
+    for (int64_t until_ns = clock_now_ns() + 3 * NS_PER_MS; clock_now_ns() < until_ns;)
+        ;
+}
+
+/* A pipe that is never read is ready in each visit. */
+static void deferred_work_runs_though_callbacks_make_each_visit_late(void **state)
+{
+    static struct piece pieces[DEFERS];
+    struct watch busy = {.ready = hear_for_3_ms};
+    struct timespec until;
+    bool all_ran = true;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "", 1), 1);
+    loop_enter(shared.loop);
+    loop_on_held(shared.loop, count_visit, NULL);
+    assert_true(loop_watch(shared.loop, &busy, ends[0], EPOLLIN));
+    hear_for_3_ms(&busy, 0);
+    for (int i = 0; i < DEFERS; i++) {
+        sem_init(&pieces[i].ran, 0, 0);
+        pieces[i].work.run = run_piece;
+        loop_defer(shared.loop, &pieces[i].work);
+    }
+    loop_leave(shared.loop);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    for (int i = 0; i < DEFERS && all_ran; i++)
+        all_ran = sem_timedwait(&pieces[i].ran, &until) == 0;
+    loop_enter(shared.loop);
+    loop_unwatch(shared.loop, &busy);
+    loop_on_held(shared.loop, NULL, NULL);
+    loop_leave(shared.loop);
+    assert_true(all_ran);
+    assert_in_range(pieces[DEFERS - 1].visits_before - pieces[0].visits_before, 0, DEFERS / 3);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +240,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_timer_set_by_a_visitor_wakes_the_sleeping_loop_in_time, start, stop),
         cmocka_unit_test_setup_teardown(deferred_work_that_is_long_lets_others_into_the_loop_before_the_next, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(deferred_work_runs_though_callbacks_make_each_visit_late, start, stop),
         cmocka_unit_test_setup_teardown(what_a_socket_said_has_been_told_by_the_time_of_the_last_look, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
