@@ -120,7 +120,7 @@ def _():
         expect(all(turn.role != number("ChatRole", "CHAT_ROLE_TOOL") and not turn.tool_calls for turn in chat.messages),
                "a retry has tool messages")
         expect("<advice>\nlook for wings\n</advice>" in chat.messages[-1].content, chat.messages[-1].content)
-    equal([len(chat.messages) for chat in chosen], [2, 5, 7], "the length of the conversation, with the search without a model")
+    equal([len(chat.messages) for chat in chosen], [2, 4, 6], "the length of the conversation, without the search that no model asked for")
     answers = [chat for chat in services.of("LlmGateway/Chat") if not chat.tools and chat.model != "extractive"]
     equal([sum(turn.role == number("ChatRole", "CHAT_ROLE_TOOL") for turn in chat.messages) for chat in answers], [1, 1, 1],
           "the tool messages that answers are written from: those of their own try")
