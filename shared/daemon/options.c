@@ -27,11 +27,10 @@ static struct option serving[] = {
          "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}], "
          "or file:PATH of a file with that list. The file is read again within seconds of a change, and on SIGHUP; "
          "a wrong one is logged, and the keys before it stay. \"expires\": \"2027-01-31T00:00:00Z\" ends a key. "
-         "Calls under way go on. "
-         "A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those agents alone. "
-         "\"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients; \"*\" does so too, but "
-         "not for a key with a tenant. Unset: anyone may call "
-         "anything, on behalf of anybody; keep it to where our own services alone can call."},
+         "Calls under way go on. A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those "
+         "agents alone. \"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients; \"*\" "
+         "does so too, but not for a key with a tenant. Unset: anyone may call anything, on behalf of anybody; keep it "
+         "to where our own services alone can call."},
     {.name = "rpc.memory_max",
      .type = OPTION_SIZE,
      .fallback = "64MiB",
@@ -49,10 +48,8 @@ static struct option serving[] = {
     DURATION_OPTION(
         "rpc.connection_age", "10s", 0, 24LL * 3600 * 1000,
         "How long a connection is kept before its client is asked to open another. gRPC closes it after its last call: "
-        "a "
-        "client that reads an answer of megabytes too slowly may lose the end of it then (UNAVAILABLE), and calls "
-        "again. "
-        "A drain waits about this long; 0 is for ever, for clients that look at health, as the ingress does."),
+        "a client that reads an answer of megabytes too slowly may lose the end of it then (UNAVAILABLE), and calls "
+        "again. A drain waits about this long; 0 is for ever, for clients that look at health, as the ingress does."),
     DURATION_OPTION(
         "drain.limit", "25s", 0, 3600LL * 1000,
         "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and 1 s, "

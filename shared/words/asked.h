@@ -1,4 +1,4 @@
-/* Reads the expectation of a question: the type of the answer, the attribute and the subject. It also rates whether a
+/* Reads the expectation of a question: the type of the answer, the attribute and the subject. It also rates how well a
  * sentence offers an answer of that type.
  *
  * Questions may be Japanese, English, Chinese, German, Korean, French or Spanish; they are recognised by their question
@@ -75,13 +75,12 @@ bool asked_read(const char *question, size_t length, struct asked *asked);
 /* 0 to 1 each. */
 struct asked_fit {
     double type;
-    double
-        identifier; /* 0.5 if the question does not ask for a thing with an identifier, such as a command or a file */
+    double identifier; /* a command, a file, an option; 0.5 if the question asks for no thing with an identifier */
 };
 
-/* How well a sentence offers an answer of the asked type that is not in the question. An example is a number
- * with a fitting unit, a date, or a new name. `question` is the text that `asked` was read from. Of the sentence,
- * SENTENCE_MAX bytes count. For ASKED_ANYTHING, `type` is 0.5. */
+/* How well a sentence offers an answer of the asked type that is not in the question: a number with a fitting unit, a
+ * date, a new name. `question` is the text that `asked` was read from. Of the sentence, SENTENCE_MAX bytes count. For
+ * ASKED_ANYTHING, `type` is 0.5. */
 struct asked_fit asked_fits(const struct asked *asked, const char *question, size_t question_length,
                             const char *sentence, size_t length);
 

@@ -100,6 +100,16 @@ static void chinese_part(struct split *split, struct text thing, struct text sai
     split_add(split, text_joined(split->arena, thing, with_change(split, said, changes), text_of("？")));
 }
 
+/* The question about each of the two items. False: one of them is no item. */
+static bool chinese_parts(struct split *split, struct text one, struct text other, struct text said)
+{
+    if (!asian_is_thing(one) || !asian_is_thing(other))
+        return false;
+    chinese_part(split, one, said);
+    chinese_part(split, other, said);
+    return true;
+}
+
 /* 「A还是B更大」, 「A比B大吗」 */
 static bool chinese_without_which(struct split *split, const struct marked *marked)
 {
@@ -126,11 +136,7 @@ static bool chinese_without_which(struct split *split, const struct marked *mark
         one = split_part(marked->text, offset, at);
         other = split_part(marked->text, at + length, at < end ? begin - noun : at);
     }
-    if (!asks || !said.length || !asian_is_thing(one) || !asian_is_thing(other))
-        return false;
-    chinese_part(split, one, said);
-    chinese_part(split, other, said);
-    return true;
+    return asks && said.length && chinese_parts(split, one, other, said);
 }
 
 /* 「先成立的是A还是B？」 */
@@ -146,11 +152,7 @@ static bool chinese_in_front(struct split *split, const struct marked *marked)
         return false;
     one = split_trim(split_part(marked->text, at + length, choice_at), edges);
     other = split_trim(split_part(marked->text, choice_at + joint, end), edges);
-    if (!asian_is_thing(one) || !asian_is_thing(other))
-        return false;
-    chinese_part(split, one, said);
-    chinese_part(split, other, said);
-    return true;
+    return chinese_parts(split, one, other, said);
 }
 
 /* 「与B相比，A是否更便宜？」, 「相比B，A的价格更高吗？」 */
@@ -172,11 +174,7 @@ static bool chinese_beside(struct split *split, const struct marked *marked)
     struct text said = split_part(marked->text, stop, end);
     size_t asks = split_match_any(said, 0, (const char *const[]){"是否", "是不是", NULL});
     said = split_part(said, asks, said.length);
-    if (!compares || stop == end || !split_has(said, chinese_more) || !asian_is_thing(one) || !asian_is_thing(other))
-        return false;
-    chinese_part(split, one, said);
-    chinese_part(split, other, said);
-    return true;
+    return compares && stop < end && split_has(said, chinese_more) && chinese_parts(split, one, other, said);
 }
 
 /* 「A是不是比B更大？」, 「A比B更早被发现吗？」, 「A有没有B大？」, 「A有B那么高吗？」 */
@@ -201,13 +199,20 @@ static bool chinese_than(struct split *split, const struct marked *marked)
     }
     struct text one = split_part(marked->text, offset, at), other = split_part(marked->text, at + length, stop);
     struct text said = split_part(marked->text, stop + skip, end);
-    if (!asks_itself || !said.length || (has && !split_match_before(said, said.length, chinese_degrees)) ||
-        !asian_is_thing(one) || !asian_is_thing(other))
+    if (!asks_itself || !said.length || (has && !split_match_before(said, said.length, chinese_degrees)))
         return false;
     said = text_joined(split->arena, text_of("更"), said, text_of(""));
-    chinese_part(split, one, said);
-    chinese_part(split, other, said);
-    return true;
+    return chinese_parts(split, one, other, said);
+}
+
+/* 「A和B中，较高的是哪一个？」: the pair ends at `comma`; what is asked lies between `from` and the which-word. */
+static bool chinese_among(struct split *split, const struct marked *marked, size_t comma, size_t from, size_t which)
+{
+    struct text text = marked->text, one, other, pair = without_links(split_part(text, 0, comma), chinese_links);
+    size_t mark = split_match_before(text, which, (const char *const[]){"的是", NULL});
+    size_t begin = (size_t)(pair.bytes - text.bytes);
+    return mark && asian_pair(marked, begin, begin + pair.length, chinese_joints, &one, &other) &&
+           chinese_parts(split, one, other, split_part(text, from, which - mark));
 }
 
 bool contrast_chinese(struct split *split, struct text question)
@@ -225,22 +230,10 @@ bool contrast_chinese(struct split *split, struct text question)
                chinese_without_which(split, &marked) || chinese_than(split, &marked);
     struct text before = split_trim(split_part(text, 0, which), edges), pair = without_links(before, chinese_links);
     bool among = split_match_before(before, before.length, (const char *const[]){"当中", "之中", "两者中", "中", NULL});
-    if (pair.length && !among) { /* 「A和B中，较高的是哪一个？」 */
+    if (pair.length && !among) {
         size_t comma = split_find(&marked, 1, which, (const char *const[]){"中，", "当中，", NULL}, &joint);
-        if (comma < which && which + length + 6 > text.length) {
-            size_t from = comma + joint,
-                   to = which - split_match_before(text, which, (const char *const[]){"的是", NULL});
-            said = split_part(text, from, to);
-            among = to < which;
-            pair = without_links(split_part(text, 0, comma), chinese_links);
-            if (among && asian_pair(&marked, (size_t)(pair.bytes - text.bytes),
-                                    (size_t)(pair.bytes - text.bytes) + pair.length, chinese_joints, &one, &other)) {
-                chinese_part(split, one, said);
-                chinese_part(split, other, said);
-                return true;
-            }
-            return false;
-        }
+        if (comma < which && which + length + 6 > text.length)
+            return chinese_among(split, &marked, comma, comma + joint, which);
     }
     if (pair.length) {
         said = split_part(text, which + length, text.length);
@@ -259,9 +252,7 @@ bool contrast_chinese(struct split *split, struct text question)
     if ((!split_has(said, chinese_more) && !degree && !(among && said.length)) ||
         !asian_pair(&marked, begin, begin + pair.length, chinese_joints, &one, &other))
         return false;
-    chinese_part(split, one, said);
-    chinese_part(split, other, said);
-    return true;
+    return chinese_parts(split, one, other, said);
 }
 
 /* Whether the last syllable has a final consonant. */
@@ -287,6 +278,15 @@ static void korean_part(struct split *split, struct text thing, struct text said
                                  with_change(split, said, changes), mark));
 }
 
+static bool korean_parts(struct split *split, struct text one, struct text other, struct text said)
+{
+    if (!asian_is_thing(one) || !asian_is_thing(other))
+        return false;
+    korean_part(split, one, said);
+    korean_part(split, other, said);
+    return true;
+}
+
 /* "A는 B보다 더 큰가요" */
 static bool korean_than(struct split *split, const struct marked *marked)
 {
@@ -298,11 +298,7 @@ static bool korean_than(struct split *split, const struct marked *marked)
         return false;
     struct text one = split_part(text, 0, at), other = split_trim(split_part(text, at + topic, end), edges);
     struct text said = split_trim(split_part(text, end + length, text.length), edges);
-    if (!said.length || !asian_is_thing(one) || !asian_is_thing(other))
-        return false;
-    korean_part(split, one, said);
-    korean_part(split, other, said);
-    return true;
+    return said.length && korean_parts(split, one, other, said);
 }
 
 /* "B보다 A가 더 비싼가요?", "B에 비해 A는 더 무거운가요?", "B와 비교해서 A는 더 싼가요?" */
@@ -319,11 +315,7 @@ static bool korean_beside(struct split *split, const struct marked *marked)
         return false;
     struct text other = split_part(text, 0, at), one = split_part(text, at + length, end);
     struct text said = split_trim(split_part(text, end + topic, text.length), edges);
-    if (!split_has(said, korean_more) || !asian_is_thing(one) || !asian_is_thing(other))
-        return false;
-    korean_part(split, one, said);
-    korean_part(split, other, said);
-    return true;
+    return split_has(said, korean_more) && korean_parts(split, one, other, said);
 }
 
 /* "먼저 설립된 것은 A인가요, B인가요?", "더 큰 곳은 A입니까 B입니까?" */
@@ -343,15 +335,13 @@ static bool korean_choice(struct split *split, const struct marked *marked)
     struct text said = split_part(text, 0, head), one = split_part(text, from, at);
     struct text other = split_trim(split_part(text, at + length, next), edges);
     other = split_part(other, split_match_any(other, 0, (const char *const[]){"아니면 ", NULL}), other.length);
-    if (!head || next == text.length || !split_has(said, korean_more) || !asian_is_thing(one) || !asian_is_thing(other))
+    if (!head || next == text.length || !split_has(said, korean_more))
         return false;
     bool when = split_has(said, (const char *const[]){"먼저", "일찍", "늦게", NULL});
     size_t noun = split_match_before(said, said.length, (const char *const[]){" 것", " 곳", " 쪽", NULL});
     said = split_part(said, 0, said.length - noun);
     said = text_joined(split->arena, said, text_of(when ? " 것인가요" : "가요"), text_of(""));
-    korean_part(split, one, said);
-    korean_part(split, other, said);
-    return true;
+    return korean_parts(split, one, other, said);
 }
 
 /* "A와 B 중 먼저 설립된 것은 무엇인가요?", "A와 B 중에서 인구가 더 많은 곳은 어디인가요?" */
@@ -374,9 +364,7 @@ static bool korean_relative(struct split *split, const struct marked *marked, si
         return false;
     bool when = split_has(said, (const char *const[]){"먼저", "일찍", "늦게", NULL});
     said = text_joined(split->arena, said, text_of(when ? " 것인가요" : "가요"), text_of(""));
-    korean_part(split, one, said);
-    korean_part(split, other, said);
-    return true;
+    return korean_parts(split, one, other, said);
 }
 
 bool contrast_korean(struct split *split, struct text question)
@@ -412,7 +400,5 @@ bool contrast_korean(struct split *split, struct text question)
     if (!said.length || (!among && !split_has(said, korean_more)) ||
         !asian_pair(&marked, begin, begin + pair.length, korean_joints, &one, &other))
         return false;
-    korean_part(split, one, said);
-    korean_part(split, other, said);
-    return true;
+    return korean_parts(split, one, other, said);
 }

@@ -191,12 +191,12 @@ static bool european_inverted(struct split *split, const struct european *europe
     return true;
 }
 
-bool contrast_european(struct split *split, struct text question, enum language language)
+bool contrast_european(struct split *split, struct text question)
 {
     struct tokens tokens;
     const struct european *european = europeans;
     tokens_read(question, &tokens);
-    while (european->language != language)
+    while (european->language != split->language)
         european++;
     size_t which = tokens_find(&tokens, 0, tokens.count, european->which), stop = which;
     size_t joint = tokens_find(&tokens, 1, tokens.count, european->choices);
@@ -208,8 +208,8 @@ bool contrast_european(struct split *split, struct text question, enum language 
         joint = tokens_find(&tokens, 2, which, tokens_find(&tokens, 2, which, ands) < which ? ands : european->choices);
     else if (apart && joint == tokens.count && european_compares(&tokens, which, tokens.count)) /* "A und B: wer" */
         joint = tokens_find(&tokens, 1, which, ands);
-    if (language == LANGUAGE_DE ? german_order(split, &tokens)
-                                : language == LANGUAGE_FR && french_asked(split, &tokens))
+    if (split->language == LANGUAGE_DE ? german_order(split, &tokens)
+                                       : split->language == LANGUAGE_FR && french_asked(split, &tokens))
         return true;
     if (which == tokens.count || joint + 1 >= tokens.count || (which && !tokens.list[which - 1].stopped))
         return european_inverted(split, european, &tokens);

@@ -76,7 +76,7 @@ static void named_add(struct split *split, const struct text *parts)
         if (parts->length)
             whole = whole.length ? text_joined(split->arena, whole, text_of(" "), *parts) : *parts;
     whole = split_trim(whole, (const char *const[]){"?", ",", ":", NULL});
-    bool spanish = split->spanish;
+    bool spanish = split->language == LANGUAGE_ES;
     bool french = split_has(split_part(whole, 0, whole.length), (const char *const[]){" est", "-t-", "-il", NULL});
     size_t opening = split_match(whole, 0, "¿");
     whole = split_capital(split, split_part(whole, opening, whole.length));
@@ -221,14 +221,13 @@ static bool named_beside(struct split *split, struct text question, bool german)
     return true;
 }
 
-bool contrast_named(struct split *split, struct text question, enum language language)
+bool contrast_named(struct split *split, struct text question)
 {
     struct tokens tokens;
-    split->spanish = language == LANGUAGE_ES;
     tokens_read(question, &tokens);
     if (split->limit < 2 || tokens.count < 4 || tokens.count == TOKENS_MAX)
         return false;
-    bool german = language == LANGUAGE_DE;
+    bool german = split->language == LANGUAGE_DE;
     return named_beside(split, question, german) || named_than(split, &tokens, german) ||
            named_choice(split, &tokens, german) || named_of(split, &tokens, german);
 }

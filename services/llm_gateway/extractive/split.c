@@ -159,7 +159,8 @@ static bool split_stands_alone(struct text part, bool japanese)
 static void split_piece(struct split *split, struct text context, struct text question, bool japanese)
 {
     struct text own[EXTRACT_PARTS_MAX];
-    struct split inner = {.arena = split->arena, .parts = own, .limit = split->limit, .topic = split->topic};
+    struct split inner = {
+        .arena = split->arena, .parts = own, .limit = split->limit, .language = split->language, .topic = split->topic};
     if (japanese)
         split_japanese(&inner, question);
     else
@@ -231,34 +232,33 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
 }
 
 /* Comparisons, and in European languages questions joined by "and". */
-static void split_other_piece(struct split *split, struct text one, enum language language)
+static void split_other_piece(struct split *split, struct text one)
 {
-    bool is = language == LANGUAGE_ZH ? contrast_chinese(split, one)
-              : language == LANGUAGE_KO
+    bool is = split->language == LANGUAGE_ZH ? contrast_chinese(split, one)
+              : split->language == LANGUAGE_KO
                   ? contrast_korean(split, one)
-                  : contrast_european(split, one, language) || contrast_named(split, one, language) ||
-                        split_european(split, one, language);
+                  : contrast_european(split, one) || contrast_named(split, one) || split_european(split, one);
     if (!is)
         split_add(split, one);
 }
 
 /* Several sentences that all ask, each with a subject of its own; else the text stays whole. */
-static void split_other(struct split *split, struct text question, enum language language)
+static void split_other(struct split *split, struct text question)
 {
     struct piece pieces[PIECES_MAX];
     size_t count = split_read_pieces(split, question, false, pieces);
     bool apart = count > 1;
     for (size_t i = 0; apart && i < count; i++)
         apart = split_match_before(pieces[i].text, pieces[i].text.length, (const char *const[]){"?", "？", NULL}) &&
-                (!i || split_has_subject(pieces[i].text, language));
+                (!i || split_has_subject(pieces[i].text, split->language));
     if (apart) {
         for (size_t i = 0; i < count; i++)
-            split_other_piece(split, pieces[i].text, language);
+            split_other_piece(split, pieces[i].text);
         return;
     }
     struct text one = split_without_greeting(split_on_one_line(split->arena, text_trimmed(question)));
     size_t before = split->count;
-    split_other_piece(split, one, language);
+    split_other_piece(split, one);
     if (split->count == before + 1)
         split->parts[before] = question;
 }
@@ -267,22 +267,24 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
                      struct text parts[EXTRACT_PARTS_MAX])
 {
     struct piece pieces[PIECES_MAX];
-    struct split split = {
-        .arena = arena, .parts = parts, .limit = limit < EXTRACT_PARTS_MAX ? limit : EXTRACT_PARTS_MAX};
-    enum language language = split_language(question, japanese);
+    struct split split = {.arena = arena,
+                          .parts = parts,
+                          .limit = limit < EXTRACT_PARTS_MAX ? limit : EXTRACT_PARTS_MAX,
+                          .language = split_language(question, japanese)};
+    bool is_japanese = split.language == LANGUAGE_JA;
     if (split.limit < 2) {
         split_add(&split, question);
         return split.count;
     }
-    if (language != LANGUAGE_JA && language != LANGUAGE_EN) {
-        split_other(&split, question, language);
+    if (!is_japanese && split.language != LANGUAGE_EN) {
+        split_other(&split, question);
     } else {
-        size_t count = split_read_pieces(&split, question, language == LANGUAGE_JA, pieces);
-        split_pieces(&split, pieces, count, language == LANGUAGE_JA);
+        size_t count = split_read_pieces(&split, question, is_japanese, pieces);
+        split_pieces(&split, pieces, count, is_japanese);
     }
     bool alone = split.count > 0 && !split.leans;
     for (size_t i = 0; split.count > 1 && !split.apart && i < split.count; i++)
-        alone &= split_stands_alone(parts[i], language == LANGUAGE_JA);
+        alone &= split_stands_alone(parts[i], is_japanese);
     if (!alone) {
         split.count = 0;
         split_add(&split, question);

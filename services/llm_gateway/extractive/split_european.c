@@ -134,13 +134,13 @@ static bool asker_split_at(struct split *split, const struct european_asker *ask
     return true;
 }
 
-bool split_european(struct split *split, struct text question, enum language language)
+bool split_european(struct split *split, struct text question)
 {
     struct tokens tokens;
     const struct european_asker *asker = askers;
     size_t opening = split_match(question, 0, "¿");
     tokens_read(split_trim(split_part(question, opening, question.length), (const char *const[]){"?", NULL}), &tokens);
-    while (asker->language != language)
+    while (asker->language != split->language)
         asker++;
     if (split->limit < 2 || tokens.count == TOKENS_MAX || !token_is(&tokens, 0, asker->asks))
         return false;

@@ -10,9 +10,9 @@ struct split {
     struct arena *arena;
     struct text *parts;
     size_t count, limit;
-    unsigned depth;    /* of English clauses */
+    unsigned depth; /* of English clauses */
+    enum language language;
     bool leans;        /* a part cannot stand alone */
-    bool spanish;      /* a part begins with "¿" */
     bool apart;        /* the parts are those of a comparison: pronouns are not resolved */
     struct text topic; /* the subject of the first part; length 0: not known */
 };
@@ -75,15 +75,15 @@ void split_japanese(struct split *split, struct text question);
 void split_english(struct split *split, struct text question);
 
 /* The same in German, French and Spanish. False: it stays whole, and no part was added. */
-bool split_european(struct split *split, struct text question, enum language language);
+bool split_european(struct split *split, struct text question);
 
 /* A comparison of two items becomes a question for each of them. False: not a comparison, and no part was added. */
 bool contrast_japanese(struct split *split, struct text question);
 bool contrast_english(struct split *split, struct text question);
 bool contrast_chinese(struct split *split, struct text question);
 bool contrast_korean(struct split *split, struct text question);
-bool contrast_european(struct split *split, struct text question, enum language language);
-bool contrast_named(struct split *split, struct text question, enum language language);
+bool contrast_european(struct split *split, struct text question);
+bool contrast_named(struct split *split, struct text question);
 
 /* The part with the topic in the place of a pronoun ("それ", "it"). */
 struct text carry_japanese(const struct split *split, struct text part);
