@@ -9,7 +9,7 @@ import grpc from '@grpc/grpc-js'
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { chat, check, children, expect, here, open, outcome, stream } from './gateway.mjs'
+import { chat, check, children, expect, freePort, here, open, outcome, stream } from './gateway.mjs'
 
 const { OK, INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION } = grpc.status
 for (const name of Object.keys(process.env)) if (/^(OPENAI|ANTHROPIC|AZURE)_/.test(name)) delete process.env[name]
@@ -29,7 +29,10 @@ const schema = (name, properties) => ({ kind: 'RESPONSE_FORMAT_KIND_JSON_SCHEMA'
   schema_json: JSON.stringify({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false }) })
 const SUBTASKS = schema('plan', { subtasks: { type: 'array', items: { type: 'string' } } })
 
-const log = await open(null, null, null, ['--llm_gateway.http.listen=127.0.0.1:0'])
+const JUDGEMENT = schema('judgement', { is_completed: { type: 'boolean' }, advice: { type: 'string' } })
+
+const pages = await freePort()
+const log = await open(null, null, null, ['--llm_gateway.http.listen=127.0.0.1:0', `--http.listen=127.0.0.1:${pages}`])
 const port = /llm_gateway\.listening.*?port (\d+)/.exec(log)[1]
 const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'any', maxRetries: 0 })
 
@@ -48,6 +51,22 @@ await check('it answers with the sentences that a tool has found, and says how',
   assert.deepEqual({ ...finish.answered_by }, { deployment: 'upstream', provider: 'extractive', model: 'extractive' })
   expect(finish.usage.estimated && finish.usage.input_tokens > 20 && finish.usage.output_tokens > 5 &&
     finish.usage.cost_micros === 0, JSON.stringify(finish.usage))
+})
+
+await check('a judgement is made by a worker thread unless it is tiny, and so is an answer from more than 2 KiB', async () => {
+  const workers = async request => {
+    const jobs = async () => Number(/^renga_jobs_total (\d+)/m.exec(await (await fetch(`http://127.0.0.1:${pages}/metrics`)).text())[1])
+    const before = await jobs()
+    const { response, error } = await chat(request)
+    expect(response, error?.message)
+    await new Promise(resolve => setTimeout(resolve, 50)) // counted after the reply
+    return await jobs() - before
+  }
+  const judged = (question, answer, results = '') => ({ model: 'default', response_format: JUDGEMENT,
+    messages: [user(`<subtask>${question}</subtask><results>${results}</results><answer>${answer}</answer>`)] })
+  const asked = (...blocks) => ({ model: 'default', messages: [user('再試行の回数は何回ですか？'), found[0], { ...found[1], content: blocks.join('\n\n') }] })
+  assert.deepEqual([await workers(judged('Why?', 'So.')), await workers(judged('When is it? '.repeat(8), 'When is 1? '.repeat(8), BLOCKS)),
+    await workers(asked(BLOCKS)), await workers(asked(...Array(8).fill(BLOCKS)))], [0, 1, 0, 1])
 })
 
 await check('a stream brings the same words in pieces', async () => {
