@@ -370,20 +370,9 @@ bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *pr
 {
     const struct key *key = auth ? auth_key_of(auth, principal) : NULL;
     for (size_t i = 0; key && i < key->method_count; i++)
-        if (strcmp(key->methods[i], right) == 0 || strcmp(key->methods[i], "*") == 0)
+        if (strcmp(key->methods[i], right) == 0 || (!key->principal.tenant[0] && strcmp(key->methods[i], "*") == 0))
             return true;
     return !auth && !principal->name[0] && !principal->tenant[0];
-}
-
-bool rpc_auth_forwards(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right)
-{
-    const struct key *key = auth ? auth_key_of(auth, principal) : NULL;
-    if (!key || !key->principal.tenant[0])
-        return rpc_auth_grants(auth, principal, right);
-    for (size_t i = 0; i < key->method_count; i++)
-        if (strcmp(key->methods[i], right) == 0)
-            return true;
-    return false;
 }
 
 /* Without a key here, `key` NULL, a forwarded call has a name and no rights of its own. */

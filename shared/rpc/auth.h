@@ -56,15 +56,12 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
 const struct rpc_principal *rpc_auth_find(const struct rpc_auth *auth, const char *tenant, const char *name);
 
 /* Whether the key behind `principal` (as rpc_auth_check gave it, or a copy) has a right beyond calling a method, as
- * "renga.v1.LlmGateway/GetUsage.all". The right stands among the key's methods by its own name, or the key has all
- * rights, "*". Permission to call a whole service does not make a client the service's operator. False for a key that
- * is not known here, as that of a forwarded call may be. If `auth` is NULL: true for a caller without a name and a
- * tenant. Any thread. */
+ * "renga.v1.LlmGateway/GetUsage.all" and "renga.v1.Planner/forward". The right stands among the key's methods by its
+ * own name, or the key has all rights: "*" and no tenant. Permission to call a whole service does not make a client the
+ * service's operator, and all methods for one tenant are not a right over another one. False for a key that is not
+ * known here, as that of a forwarded call may be. If `auth` is NULL: true for a caller without a name and a tenant. Any
+ * thread. */
 bool rpc_auth_grants(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
-
-/* Whether the key may call on behalf of others: as rpc_auth_grants, but for a key that belongs to a tenant "*" is not
- * enough. All methods for one tenant are not the methods of another. Any thread. */
-bool rpc_auth_forwards(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *right);
 
 /* True if the key may use the object `name` of a kind; `scope` is a right without its last word, as
  * "renga.v1.Orchestrator/agent.". A key without rights of the kind may use all objects. A key with some of these rights

@@ -54,7 +54,7 @@ bool forwarded_may(const struct rpc_auth *auth, const struct rpc_principal *prin
 {
     char right[RPC_AUTH_RIGHT_MAX];
     write_right(method, right);
-    return rpc_auth_forwards(auth, principal, right);
+    return rpc_auth_grants(auth, principal, right);
 }
 
 static bool may_forward(const struct rpc_auth *auth, const struct rpc_principal *principal, const char *method,
@@ -62,7 +62,7 @@ static bool may_forward(const struct rpc_auth *auth, const struct rpc_principal 
 {
     char right[RPC_AUTH_RIGHT_MAX];
     write_right(method, right);
-    return rpc_auth_forwards(auth, principal, right) ||
+    return rpc_auth_grants(auth, principal, right) ||
            fail(st, PERMISSION_DENIED,
                 "key '%s' may not call on behalf of others; ask the operator to add %s to its methods, or call without "
                 "the metadata " FORWARDED_KEY,

@@ -34,7 +34,8 @@ def key(name, tenant, *methods):
 
 
 KEYS = [key("desk", "kyoto", f"{SERVICE}/*"), key("lone", "", f"{SERVICE}/GetUsage"), key("root", "", "*"),
-        key("books", "kyoto", f"{SERVICE}/GetUsage", f"{SERVICE}/GetUsage.all"), key("chat", "kyoto", f"{SERVICE}/Chat")]
+        key("books", "kyoto", f"{SERVICE}/GetUsage", f"{SERVICE}/GetUsage.all"), key("chat", "kyoto", f"{SERVICE}/Chat"),
+        key("star", "kyoto", "*")]
 
 
 class Gateway:
@@ -101,12 +102,14 @@ def _():
     expect(cost("books", tenant="osaka") == 16, "not osaka")
 
 
-@check("a key for the whole service sees its own tenant and no other")
+@check("a tenant's key for the whole service, or for all methods, sees its own tenant and no other")
 def _():
-    expect(cost("desk") == 7 and cost("desk", client="desk") == 3, "it sees something else")
-    for fields in ({"tenant": "osaka"}, {"client": "shop"}):
-        error = gateway.refusal("desk", **fields)
-        expect(error.code() == grpc.StatusCode.PERMISSION_DENIED, error)
+    for who in ("desk", "star"):
+        expect(cost(who) == 7, f"{who} sees {cost(who)}")
+        for fields in ({"tenant": "osaka"}, {"client": "shop"}):
+            error = gateway.refusal(who, **fields)
+            expect(error.code() == grpc.StatusCode.PERMISSION_DENIED, error)
+    expect(cost("desk", client="desk") == 3, "it does not see its own client")
 
 
 @check("a client without a tenant sees its own calls")
