@@ -148,7 +148,9 @@ def _():
     subprocess.run([f"{DEPLOY}/kubernetes/client", copy, "--service", "planner"], check=True, capture_output=True)
     expect("already" in refused("--service", "planner") and "already" in refused("planner", "acme"), "it does not say why")
     expect("tool-runner" in refused("--service", "llm-gateway"), "it does not name those that call")
-    expect("right of services" in refused("assistant", "acme", "renga.v1.LlmGateway/*,renga.v1.LlmGateway/forward"), "a client may forward")
+    for service in ("LlmGateway", "Orchestrator", "Helpdesk", "ToolRunner"):
+        expect(f"renga.v1.{service}/forward is a right of services" in
+               refused("assistant", "acme", f"renga.v1.{service}/*,renga.v1.{service}/forward"), f"a client may forward to {service}")
 
 
 def lets_out(resources, name, address):
