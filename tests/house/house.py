@@ -183,6 +183,14 @@ kinds = [name for path in product if re.fullmatch(NODES, path)
 check("each kind of node stands in the tables of nodes/README.md and graph/README.md",
       [f"{kind} is not in {page}" for page in ("services/orchestrator/nodes/README.md", "services/orchestrator/graph/README.md")
        for kind in kinds if not re.search(rf"^\|.*`{kind}`", read(page), re.M)])
+documented = read("services/orchestrator/graph/README.md")
+unnamed = [f"`{name}` of {kind}" for path in product if re.fullmatch(NODES, path)
+           for kind in re.findall(r'^const struct node_kind \w+ = \{\s*\.name = "(\w+)"', read(path), re.M)
+           for name in re.findall(r'\{\s*"(\w+)",\s*(?:READS|WRITES|PARAMETER)_', read(path))
+           if not re.search(rf"^\|[^|]*`{kind}`[^|]*\|.*`{name}`", documented, re.M)]
+unnamed += [f"`{name}` of a node" for name in re.findall(r'_OPTION\("(\w+)"', read("services/orchestrator/graph/read_node.c"))
+            if f"`{name}`" not in documented]
+check("each parameter of a node stands in the row of its kind in graph/README.md", unnamed)
 
 methods = {name for path in files if path.endswith(".proto") and path != "proto/renga/v1/node.proto"
            for name in re.findall(r"^ *rpc ([A-Z][a-z]+[A-Z]\w*)\(", read(path), re.M)}
