@@ -283,6 +283,6 @@ void multiplex_watch(struct edge *edge, struct http_request *request)
         edge_fail(request, &st);
     else if (strcmp(http_request_method(request), "HEAD") == 0)
         http_reply(request, 200, "text/event-stream; charset=utf-8", NULL, 0);
-    else if (stream_open(&watch->stream, &watch_ops, edge, request, principal, WATCH_METHOD))
+    else if (stream_open(&watch->stream, &watch_ops, edge, request, principal, WATCH_METHOD, (unsigned)watch->count))
         watch_start(watch, peer, principal);
 }

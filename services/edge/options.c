@@ -34,8 +34,10 @@ const struct option edge_options[] = {
                    "Connections at a time of one source address (IPv6: of one /64), a tenth of all by default, so that "
                    "one address "
                    "never takes them all; further ones are closed. 0: no bound, behind a proxy, which is one address."),
-    INTEGER_OPTION("edge.streams_per_client", "1000", 1, 1000000, "STREAMS",
-                   "Streams at a time of one key; further ones are answered with 429."),
+    INTEGER_OPTION(
+        "edge.streams_per_client", "1000", 1, 1000000, "STREAMS",
+        "Streams at a time of one key; further ones are answered with 429. A stream of several runs counts once for "
+        "each."),
     {.name = "edge.session_key",
      .type = OPTION_STRING,
      .secret = true,

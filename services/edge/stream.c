@@ -129,7 +129,8 @@ static void stream_access_due(struct timer *timer)
 /* ---- its life ---------------------------------------------------------------------------------------------------- */
 
 bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
-                 struct http_request *request, const struct rpc_principal *principal, const char *method)
+                 struct http_request *request, const struct rpc_principal *principal, const char *method,
+                 unsigned calls)
 {
     uint64_t owner = budget_owner(principal->tenant, principal->name);
     const char *accept = http_request_header(request, "accept");
@@ -139,9 +140,10 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         edge_refuse(request, 406, "this method streams; accept " TYPE_SSE " or " TYPE_LINES);
         return false;
     }
-    if (!stream_quota_take(edge->shared->quota, owner)) {
+    if (!stream_quota_take(edge->shared->quota, owner, calls)) {
         struct status st = {0};
-        fail(&st, RESOURCE_EXHAUSTED, "this key has %u streams already, as many as it may; close some, or share one",
+        fail(&st, RESOURCE_EXHAUSTED,
+             "this key may have %u streams at a time, and a stream counts once for each of its runs; close some",
              edge->settings.streams_per_client);
         st.retry_after_ms = 1000;
         edge_fail(request, &st);
@@ -153,6 +155,7 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
         .request = request,
         .principal = principal,
         .owner = owner,
+        .calls = calls,
         .is_sse = is_sse,
         .opening.expired = stream_opening_passed,
         .heartbeat.expired = stream_heartbeat_due,
@@ -182,7 +185,7 @@ void stream_release(struct edge_stream *stream)
     loop_disarm(loop, &stream->patience);
     loop_disarm(loop, &stream->access);
     buffer_fini(&stream->waiting);
-    stream_quota_release(stream->edge->shared->quota, stream->owner);
+    stream_quota_release(stream->edge->shared->quota, stream->owner, stream->calls);
     edge_metrics_stream_closed(stream->edge->metrics);
     *stream->link = stream->next;
     if (stream->next)

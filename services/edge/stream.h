@@ -38,6 +38,7 @@ struct edge_stream {
     struct edge_stream *next, **link;      /* in edge->streams */
     const struct rpc_principal *principal; /* valid as long as the request */
     uint64_t owner;                        /* of the client */
+    unsigned calls;                        /* that it takes of those of its client */
     struct buffer waiting;                 /* events behind a large one that is being written */
     const char *method;                    /* valid as long as the request */
     struct timer opening, heartbeat, patience, access;
@@ -46,11 +47,12 @@ struct edge_stream {
     bool writing, closing; /* a large event is under way; the stream closes behind it */
 };
 
-/* `stream` is zeroed. `method` is the one that the client's key must allow; it is asked for again each edge.heartbeat,
- * and a client whose key has gone, or who has signed out, gets an event `error`. False: the client has too many, or
- * accepts no form of a stream; the request has been answered. */
+/* `stream` is zeroed. `calls`: the calls of services that it consists of. `method` is the one that the client's key
+ * must allow; it is asked for again each edge.heartbeat, and a client whose key has gone, or who has signed out, gets
+ * an event `error`. False: the client has too many, or accepts no form of a stream; the request has been answered. */
 bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, struct edge *edge,
-                 struct http_request *request, const struct rpc_principal *principal, const char *method);
+                 struct http_request *request, const struct rpc_principal *principal, const char *method,
+                 unsigned calls);
 
 /* Begins an event in edge->out; its data are written behind it, one value of JSON. `name` NULL: a message of the
  * contract; in a stream of lines, others stand in an object of that name. `id` NULL or empty: no id. */

@@ -160,7 +160,7 @@ void stream_begin(struct edge *edge, struct http_request *request, const struct 
                *query = strchr(http_request_target(request), '?');
     call->comes_back =
         (last && *last) || (query && transcode_parameter(query + 1, "after", http_request_arena(request)));
-    if (!stream_open(&call->stream, &stream_call_ops, edge, request, principal, name)) {
+    if (!stream_open(&call->stream, &stream_call_ops, edge, request, principal, name, 1)) {
         edge->calls--; /* the request was answered, and the call with it */
         return;
     }

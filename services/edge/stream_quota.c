@@ -54,7 +54,7 @@ static struct stream_owner **stream_quota_link(struct stream_quota *quota, uint6
     return link;
 }
 
-bool stream_quota_take(struct stream_quota *quota, uint64_t owner)
+bool stream_quota_take(struct stream_quota *quota, uint64_t owner, unsigned places)
 {
     pthread_mutex_lock(&quota->mutex);
     struct stream_owner **link = stream_quota_link(quota, owner);
@@ -62,18 +62,24 @@ bool stream_quota_take(struct stream_quota *quota, uint64_t owner)
         *link = xcalloc(1, sizeof **link);
         (*link)->owner = owner;
     }
-    bool has_place = (*link)->streams < quota->streams_max;
-    (*link)->streams += has_place;
+    struct stream_owner *entry = *link;
+    bool has_room = places <= quota->streams_max && entry->streams <= quota->streams_max - places;
+    entry->streams += has_room ? places : 0;
+    if (!entry->streams) {
+        *link = entry->next;
+        free(entry);
+    }
     pthread_mutex_unlock(&quota->mutex);
-    return has_place;
+    return has_room;
 }
 
-void stream_quota_release(struct stream_quota *quota, uint64_t owner)
+void stream_quota_release(struct stream_quota *quota, uint64_t owner, unsigned places)
 {
     pthread_mutex_lock(&quota->mutex);
     struct stream_owner **link = stream_quota_link(quota, owner), *entry = *link;
-    assert(entry && entry->streams);
-    if (!--entry->streams) {
+    assert(entry && entry->streams >= places);
+    entry->streams -= places;
+    if (!entry->streams) {
         *link = entry->next;
         free(entry);
     }

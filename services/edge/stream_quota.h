@@ -10,9 +10,9 @@ struct stream_quota;
 struct stream_quota *stream_quota_create(unsigned streams_max);
 void stream_quota_destroy(struct stream_quota **quota);
 
-/* Takes a place of the owner (budget_owner). False: it has all of its places. */
-bool stream_quota_take(struct stream_quota *quota, uint64_t owner);
-/* Gives it back. */
-void stream_quota_release(struct stream_quota *quota, uint64_t owner);
+/* Takes places of the owner (budget_owner), one for each call of its stream. False: it has not as many left. */
+bool stream_quota_take(struct stream_quota *quota, uint64_t owner, unsigned places);
+/* Gives them back. */
+void stream_quota_release(struct stream_quota *quota, uint64_t owner, unsigned places);
 
 #endif

@@ -22,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METADATA_ROOM 17 /* keys of a request, ours included */
-#define OPS_MAX       6
+#define METADATA_ROOM    17 /* keys of a request, ours included */
+#define OPS_MAX          6
+#define NO_ROOM_RETRY_MS 1000
 
 struct remote {
     struct rpc_outbound base; /* first */
@@ -35,6 +36,7 @@ struct remote {
     grpc_status_code code;
     grpc_slice text;
     char traceparent[TRACEPARENT_LENGTH + 1], tracestate[TRACESTATE_LENGTH + 1];
+    unsigned channel;                                      /* its number in the pool */
     unsigned batches;                                      /* under way */
     bool has_status, drained, paused, receiving, finished; /* drained: the messages have run out */
     struct status failure;                                 /* ours, which replaces the peer's status */
@@ -106,6 +108,7 @@ static void free_remote(struct remote *remote)
         grpc_byte_buffer_destroy(remote->incoming);
     grpc_slice_unref(remote->text);
     grpc_call_unref(remote->grpc);
+    channel_pool_release(&remote->stub->channel->pool, remote->channel);
     free(remote);
 }
 
@@ -347,6 +350,26 @@ static void remote_begin(struct remote *remote)
     }
 }
 
+/* On a channel of the pool with room for it; a call without room ends at once instead of waiting for its deadline. */
+static grpc_call *remote_create_call(struct remote *remote, unsigned index)
+{
+    const struct remote_stub *stub = remote->stub;
+    const struct rpc_method *method = remote->base.method;
+    struct channel_pool *pool = &stub->channel->pool;
+    grpc_completion_queue *queue = rpc_queue(remote->base.call->loop);
+    gpr_timespec deadline = rpc_timespec(remote->base.deadline_ns);
+    if (!channel_pool_take(pool, method->server_streams, &remote->channel)) {
+        fail(&remote->failure, RESOURCE_EXHAUSTED, "this process has as many calls to %s under way as it may",
+             method->service);
+        remote->failure.retry_after_ms = NO_ROOM_RETRY_MS;
+    }
+    grpc_channel *channel = pool->channels[remote->channel].grpc;
+    if (remote->channel == 0)
+        return grpc_channel_create_registered_call(channel, NULL, 0, queue, stub->registered[index], deadline, NULL);
+    return grpc_channel_create_call(channel, NULL, 0, queue, grpc_slice_from_static_string(method->path), NULL,
+                                    deadline, NULL);
+}
+
 void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMessage *input, ProtobufCClosure closure,
                    void *data)
 {
@@ -368,9 +391,7 @@ void remote_invoke(ProtobufCService *service, unsigned index, const ProtobufCMes
     rpc_outbound_begin(&remote->base, call, closure);
     if (call->parent)
         call->parent->trace_is_used = true;
-    remote->grpc =
-        grpc_channel_create_registered_call(stub->channel->grpc, NULL, 0, rpc_queue(call->loop),
-                                            stub->registered[index], rpc_timespec(remote->base.deadline_ns), NULL);
+    remote->grpc = remote_create_call(remote, index);
     remote->base.sent_bytes = protobuf_c_message_get_packed_size(input);
     grpc_slice slice = grpc_slice_malloc(remote->base.sent_bytes);
     protobuf_c_message_pack(input, GRPC_SLICE_START_PTR(slice));

@@ -3,12 +3,13 @@
 #define RENGA_RPC_REMOTE_H
 
 #include "rpc/channel.h"
+#include "rpc/channel_pool.h"
 #include "rpc/schema.h"
 
 #include <grpc/grpc.h>
 
 struct rpc_channel {
-    grpc_channel *grpc;
+    struct channel_pool pool;
     const struct rpc_schema *schema;
     char *authorization; /* "Bearer …" or NULL */
     size_t message_max;
@@ -19,7 +20,7 @@ struct remote_stub {
     ProtobufCService base; /* first */
     struct rpc_channel *channel;
     const struct rpc_method *methods;
-    void **registered;
+    void **registered; /* the methods at the first channel of the pool */
 };
 
 /* The `invoke` of a remote stub. */

@@ -1,5 +1,9 @@
 /* What a service and its caller may rely on of a stream, whether they share a process or a network: every body runs
  * twice, on the in-process twin and over gRPC. */
+#include "rpc/channel_pool.h"
+
+#include <grpc/grpc_security.h>
+
 #include "service_fixture.h"
 
 static void a_stream_arrives_whole_and_in_order(void **state)
@@ -155,6 +159,52 @@ static void readers_that_pause_hold_a_bound_together_and_others_are_answered(voi
     run(&other, start_echo, &small); /* behind the cancellations of those that were refused meanwhile */
 }
 
+#define WAITING 1100 /* more than a server takes on a connection, rpc.streams_max */
+
+static void streams_that_wait_hold_up_no_other_call(void **state)
+{
+    static struct ask waiting[WAITING];
+    struct ask other;
+    Renga__Test__CountRequest request = RENGA__TEST__COUNT_REQUEST__INIT;
+    Renga__Test__EchoRequest small = RENGA__TEST__ECHO_REQUEST__INIT;
+    request.messages = 2;
+    request.interval_ms = WAIT_SEC * 1000 * 2;
+    for (size_t i = 0; i < WAITING; i++) {
+        prepare(&waiting[i], start_count, &request);
+        loop_post(loops[0], &waiting[i].work);
+    }
+    prepare(&other, start_echo, &small);
+    other.call.timeout_ms = WAIT_SEC * 1000 / 2;
+    run_prepared(&other);
+    assert_int_equal(other.call.status.code, OK);
+    for (size_t i = 0; i < WAITING; i++)
+        cancel_soon(&waiting[i], 0);
+    for (size_t i = 0; i < WAITING; i++)
+        wait_for(&waiting[i]);
+}
+
+static void a_pool_of_channels_has_a_bound_and_unary_calls_have_room_beside_streams(void **state)
+{
+    struct channel_pool pool;
+    unsigned number, streams = 0, others = 0;
+    if (!server) /* the twin in this process has no channels */
+        return;
+    channel_pool_init(&pool, &(struct rpc_channel_options){.schema = schema, .target = "ipv4:127.0.0.1:1"},
+                      grpc_insecure_credentials_create());
+    for (; channel_pool_take(&pool, true, &number); streams++)
+        assert_int_equal(number, streams / CHANNEL_CALLS);
+    assert_int_equal(streams, CHANNELS_STREAM_MAX * CHANNEL_CALLS);
+    channel_pool_release(&pool, number); /* as a call that fails */
+    for (; channel_pool_take(&pool, false, &number); others++)
+        assert_true(number >= CHANNELS_STREAM_MAX);
+    assert_int_equal(others, (CHANNELS_MAX - CHANNELS_STREAM_MAX) * CHANNEL_CALLS);
+    channel_pool_release(&pool, number);
+    channel_pool_release(&pool, 7);
+    assert_true(channel_pool_take(&pool, true, &number));
+    assert_int_equal(number, 7);
+    channel_pool_fini(&pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +216,8 @@ int main(void)
         cmocka_unit_test(a_reader_that_resumes_gets_the_rest),
         cmocka_unit_test(a_sender_that_ignores_the_window_is_stopped),
         cmocka_unit_test(readers_that_pause_hold_a_bound_together_and_others_are_answered),
+        cmocka_unit_test(streams_that_wait_hold_up_no_other_call),
+        cmocka_unit_test(a_pool_of_channels_has_a_bound_and_unary_calls_have_room_beside_streams),
         cmocka_unit_test(no_answer_holds_memory_afterwards),
     };
     return RUN_BOTH_WAYS(tests);
