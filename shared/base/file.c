@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define PIECE      ((size_t)16 << 10) /* bytes read at a time */
@@ -79,4 +80,10 @@ bool file_stamp_is_settled(const struct file_stamp *stamp)
 {
     int64_t changed = stamp->changed.tv_sec * NS_PER_SEC + stamp->changed.tv_nsec;
     return clock_wall_ns() - changed >= SETTLED_NS;
+}
+
+uint64_t file_volume_room(const char *path)
+{
+    struct statvfs volume;
+    return statvfs(path, &volume) == 0 ? (uint64_t)volume.f_bavail * volume.f_frsize : UINT64_MAX;
 }

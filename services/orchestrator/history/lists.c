@@ -10,6 +10,7 @@
 #include "thread/shard.h"
 #include "thread_requests.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -53,9 +54,9 @@ static void list_scan_begin(struct list *list)
     store_scan(list->request->runner->options.store, &list->scan);
 }
 
-static void list_turn_came(struct work *work)
+static void list_turn_came(struct turn *turn)
 {
-    list_scan_begin(CONTAINER_OF(work, struct list, turn));
+    list_scan_begin(CONTAINER_OF(turn, struct list, turn));
 }
 
 static struct shard *list_shard(const struct runner *runner)
@@ -72,50 +73,18 @@ static struct shard *list_shard(const struct runner *runner)
 /* False: it waits for its turn. */
 static bool list_enter(struct list *list)
 {
-    if (list->place)
+    if (list->shard)
         return true;
-    struct shard *shard = list_shard(list->request->runner);
-    if (shard->list_count < LISTS_MAX) {
-        shard->list_count++;
-        list->place = shard;
-        return true;
-    }
-    list->next = NULL;
-    if (shard->list_last)
-        shard->list_last->next = list;
-    else
-        shard->list_first = list;
-    shard->list_last = list;
-    return false;
+    list->shard = list_shard(list->request->runner);
+    list->turn.owner = hash_text(list->request->tenant);
+    list->turn.came = list_turn_came;
+    return turn_take(&list->shard->list_turns, &list->turn);
 }
 
-/* The link to the longest waiting list of another tenant, or to the longest waiting one. */
-static struct list **list_after(struct shard *shard, const char *tenant)
-{
-    for (struct list **link = &shard->list_first; *link; link = &(*link)->next)
-        if (strcmp((*link)->request->tenant, tenant) != 0)
-            return link;
-    return &shard->list_first;
-}
-
-/* Its place is the next one's. */
 static void list_leave(struct list *list)
 {
-    struct shard *shard = list->place;
-    if (!shard)
-        return;
-    struct list **link = list_after(shard, list->request->tenant), *next = *link;
-    list->place = NULL;
-    if (!next) {
-        shard->list_count--;
-        return;
-    }
-    *link = next->next;
-    if (shard->list_last == next)
-        shard->list_last = link == &shard->list_first ? NULL : CONTAINER_OF(link, struct list, next);
-    next->place = shard;
-    next->turn.run = list_turn_came;
-    loop_defer(shard->loop, &next->turn);
+    if (list->shard)
+        turn_give(&list->shard->list_turns, &list->turn);
 }
 
 static void list_end(struct list *list)
@@ -165,6 +134,7 @@ void list_go_on(struct list *list, const struct status *st)
 {
     struct store_scan *scan = &list->scan;
     bool more = scan->more && !list->token && st->code == OK;
+    list->turn.cost += read_cost(scan);
     if (more) {
         struct store_bytes last = scan->rows[scan->count - 1].key;
         memcpy(list->to.bytes, last.bytes, last.size);

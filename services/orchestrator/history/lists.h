@@ -4,6 +4,7 @@
 
 #include "log/keys.h"
 
+#include "base/turns.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -15,9 +16,8 @@ struct status;
 
 struct list {
     struct store_scan scan;
-    struct list *next; /* that waits behind it */
-    struct work turn;
-    struct shard *place; /* the shard of its loop, among whose lists it is; NULL: it waits, or has not begun */
+    struct turn turn;
+    struct shard *shard; /* of its loop, where it waits for its turn or has it; NULL: it has not begun */
     struct request *request;
     struct key from, to;
     size_t page, count; /* entries that are wanted, and that were found */
@@ -31,12 +31,11 @@ struct list {
 };
 
 #define LIST_DAMAGED_MAX 100
-#define LISTS_MAX        4
 
 /* With room for a page. `clear` frees it. */
 void list_init(struct list *list, struct request *request, int32_t page_size);
 /* The next rows, backwards: `came` runs. The first time, the list waits until fewer than LISTS_MAX are being made in
- * this loop: each takes megabytes. Of several tenants, one waits for a single list of another. */
+ * this loop (thread/shard.h): each takes megabytes. Tenants take turns. */
 void list_scan(struct list *list, bool backwards, size_t limit);
 /* `came` ends with a call of these: the list fails, goes on behind these rows, or is done. */
 void list_go_on(struct list *list, const struct status *st);

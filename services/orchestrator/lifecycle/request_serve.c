@@ -16,7 +16,9 @@
 #include "thread/thread_hooks.h"
 #include "thread_lifecycle.h"
 
+#include "base/hash.h"
 #include "base/status.h"
+#include "base/turns.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -43,9 +45,26 @@ void request_wait(struct request *request, struct run *run, bool wait)
 
 struct row_scan {
     struct store_scan scan;
+    struct turn turn;
+    struct key key;
+    char last[sizeof(struct key) + 1];
     struct request *request;
     struct shard *shard;
 };
+
+static void row_scan_begin(struct turn *turn)
+{
+    struct row_scan *row = CONTAINER_OF(turn, struct row_scan, turn);
+    store_scan(row->shard->runner->options.store, &row->scan);
+}
+
+static void row_scan_end(struct row_scan *row)
+{
+    row->turn.cost = read_cost(&row->scan);
+    store_scan_fini(&row->scan);
+    turn_give(&row->shard->row_turns, &row->turn);
+    free(row);
+}
 
 static void request_serve_row_came(struct store_scan *scan)
 {
@@ -62,26 +81,25 @@ static void request_serve_row_came(struct store_scan *scan)
         request_fail(request, &st, NULL);
     else
         request_queue(request, thread_get(row->shard, request->tenant, found->run->thread_id, false));
-    store_scan_fini(scan);
-    free(row);
+    row_scan_end(row);
 }
 
 void request_read_run(struct request *request, struct shard *shard)
 {
-    struct key key;
-    char last[sizeof key.bytes + 1];
     struct row_scan *row = xnonnull(calloc(1, sizeof *row));
     row->request = request;
     row->shard = shard;
-    key_named(&key, KEY_RUN, request->tenant, request->run_id);
-    memcpy(last, key.bytes, key.size);
-    last[key.size] = '\0';
+    key_named(&row->key, KEY_RUN, request->tenant, request->run_id);
+    memcpy(row->last, row->key.bytes, row->key.size); /* the zero behind it is there */
     store_scan_init(&row->scan, shard->loop, request_serve_row_came);
-    row->scan.from = key_bytes(&key);
-    row->scan.to = (struct store_bytes){last, key.size + 1};
+    row->scan.from = key_bytes(&row->key);
+    row->scan.to = (struct store_bytes){row->last, row->key.size + 1};
     row->scan.limit = 1;
     row->scan.bytes_max = OUTPUT_ROW_MAX;
-    store_scan(shard->runner->options.store, &row->scan);
+    row->turn.owner = hash_text(request->tenant);
+    row->turn.came = row_scan_begin;
+    if (turn_take(&shard->row_turns, &row->turn))
+        row_scan_begin(&row->turn);
 }
 
 /* ---- requests about runs ----------------------------------------------------------------------------------------- */

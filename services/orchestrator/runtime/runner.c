@@ -116,6 +116,9 @@ static void runner_free(struct runner *runner)
     for (unsigned i = 0; i < runner->shard_count; i++) {
         free(runner->shards[i].table);
         free(runner->shards[i].runs);
+        turn_gate_fini(&runner->shards[i].list_turns);
+        turn_gate_fini(&runner->shards[i].row_turns);
+        turn_gate_fini(&runner->shards[i].event_turns);
     }
     free(runner->shards);
     free(runner);
@@ -136,6 +139,9 @@ struct runner *runner_create(const struct runner_options *options, struct status
         struct shard *shard = &runner->shards[i];
         shard->runner = runner;
         shard->loop = options->loops[i];
+        turn_gate_init(&shard->list_turns, LISTS_MAX);
+        turn_gate_init(&shard->row_turns, ROWS_MAX);
+        turn_gate_init(&shard->event_turns, EVENTS_MAX);
         shard->run_room = RUNS_FIRST;
         shard->runs = xnonnull(calloc(shard->run_room, sizeof(*shard->runs)));
     }

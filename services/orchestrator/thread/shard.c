@@ -5,10 +5,13 @@
 #include "thread.h"
 
 #include "base/hash.h"
+#include "store/store.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define READ_COST 4096 /* bytes: a read of no rows is work, too */
 
 static size_t shard_run_slot(const struct shard *shard, const char *id)
 {
@@ -84,6 +87,14 @@ void shard_clear_bundles(struct shard *shard)
         shard->bundles = note->next;
         free(note);
     }
+}
+
+size_t read_cost(const struct store_scan *scan)
+{
+    size_t cost = READ_COST;
+    for (size_t i = 0; i < scan->count; i++)
+        cost += scan->rows[i].key.size + scan->rows[i].value.size;
+    return cost;
 }
 
 struct shard *shard_of_place(struct runner *runner, uint64_t place)

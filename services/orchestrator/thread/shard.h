@@ -7,6 +7,8 @@
 #include "log/ids.h"
 #include "runner_options.h"
 
+#include "base/turns.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,12 +23,19 @@ struct recovery;
 struct reload_retry;
 struct run;
 struct shard;
+struct store_scan;
 struct sweep;
 struct thread;
 struct thread_hooks;
 
 #define THREADS_IDLE_MAX 1024                /* of a shard, kept in memory without work */
 #define IDLE_BYTES_MAX   ((size_t)128 << 20) /* of idle threads, about: a large thread takes the room of many */
+
+/* That tenants have of a shard at a time, by turns: each list takes megabytes, a run may have an output of megabytes,
+ * and a page of events a record of megabytes with its events. */
+#define LISTS_MAX  4
+#define ROWS_MAX   32
+#define EVENTS_MAX 8
 
 struct runner {
     struct runner_options options;
@@ -47,9 +56,6 @@ struct runner {
     atomic_uint holders; /* it lives as long as its threads, which still get the results of store operations */
 };
 
-struct list;
-struct page_turn;
-
 struct shard {
     struct runner *runner;
     struct loop *loop;
@@ -63,11 +69,10 @@ struct shard {
     struct reload_retry *reload_retries; /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
-    uint64_t arrivals;                        /* of requests */
-    unsigned list_count;                      /* that are being made in its loop: history/lists.c */
-    struct list *list_first, *list_last;      /* that wait for one of them to end */
-    unsigned page_count;                      /* that are being read for subscriptions: watch/subscribers.c */
-    struct page_turn *page_first, *page_last; /* of subscriptions that wait for one of them to come */
+    uint64_t arrivals;            /* of requests */
+    struct turn_gate list_turns;  /* of lists that are made in its loop: history/lists.c */
+    struct turn_gate row_turns;   /* of reads of runs: lifecycle/request_serve.c */
+    struct turn_gate event_turns; /* of reads of events for subscriptions: watch/subscribers.c */
 };
 
 /* shard_table.c: the threads by tenant and name, and which of them are idle. */
@@ -85,6 +90,8 @@ void shard_remove_run(struct shard *shard, struct run *run);
 bool shard_knows_bundle(struct shard *shard, const char *version); /* from now on it does */
 void shard_clear_bundles(struct shard *shard);
 void runner_release(struct runner *runner); /* one hold less */
+/* The cost of its turn: what a scan has read. */
+size_t read_cost(const struct store_scan *scan);
 struct shard *shard_of_place(struct runner *runner, uint64_t place);
 
 #endif

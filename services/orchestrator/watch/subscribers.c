@@ -15,14 +15,13 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/list.h"
+#include "base/hash.h"
 #include "base/status.h"
 
 #include <stdlib.h>
 
 #define PACKET_EVENTS 256
 #define PACKET_BYTES  ((size_t)64 << 10) /* and one event; a client that does not read holds two packets */
-#define PAGES_MAX     8 /* that a shard reads at a time: each may have a record of megabytes, and its events */
 #define PAGE_ROWS     256
 #define PAGE_BYTES    ((size_t)256 << 10) /* of rows that are read for a packet; those that do not fit are read again */
 #define HEARTBEAT_MS  15000
@@ -150,28 +149,9 @@ bool packet_is_large(const struct packet *packet)
     return packet->bytes >= PACKET_BYTES;
 }
 
-static void subscription_leave_queue(struct subscription *subscription)
+void subscription_end_turn(struct subscription *subscription)
 {
-    struct shard *shard = subscription->thread->shard;
-    if (!subscription->turn.waits)
-        return;
-    subscription->turn.waits = false;
-    LIST_REMOVE(shard->page_first, shard->page_last, &subscription->turn);
-}
-
-/* The subscriptions that wait longest come next. */
-static void subscription_end_turn(struct subscription *subscription)
-{
-    struct shard *shard = subscription->thread->shard;
-    if (!subscription->turn.held)
-        return;
-    subscription->turn.held = false;
-    shard->page_count--;
-    while (shard->page_first && shard->page_count < PAGES_MAX) {
-        struct subscription *next = CONTAINER_OF(shard->page_first, struct subscription, turn);
-        subscription_leave_queue(next);
-        subscription_fill(next);
-    }
+    turn_give(&subscription->thread->shard->event_turns, &subscription->turn);
 }
 
 void subscription_received(struct subscription *subscription)
@@ -180,12 +160,6 @@ void subscription_received(struct subscription *subscription)
     if (subscription->thread && subscription->state != SUBSCRIPTION_READING &&
         subscription->state != SUBSCRIPTION_ENDING)
         subscription_end_turn(subscription);
-}
-
-void subscription_lose_turn(struct subscription *subscription)
-{
-    subscription_leave_queue(subscription);
-    subscription_end_turn(subscription);
 }
 
 static void subscribers_page_came(struct store_scan *scan)
@@ -229,6 +203,7 @@ static void subscribers_page_came(struct store_scan *scan)
         arena_fini(&arena);
     }
     bool all = i == scan->count && !scan->more;
+    subscription->turn.cost += read_cost(scan);
     store_scan_fini(scan);
     if (all && subscription->state == SUBSCRIPTION_BEHIND)
         subscription->next_record = upto + 1;
@@ -256,21 +231,16 @@ static bool subscription_has_room(const struct subscription *subscription)
     return !subscription_is_full(subscription) && !(subscription->full && subscription->sent_large);
 }
 
-void subscription_fill(struct subscription *subscription)
+static bool subscription_may_read(const struct subscription *subscription)
+{
+    return subscription->state == SUBSCRIPTION_BEHIND && subscription_has_room(subscription) &&
+           subscription->thread->phase == THREAD_READY;
+}
+
+static void subscription_read(struct subscription *subscription)
 {
     struct key from, to;
     struct thread *thread = subscription->thread;
-    struct shard *shard = thread->shard;
-    if (subscription->state != SUBSCRIPTION_BEHIND || !subscription_has_room(subscription) ||
-        thread->phase != THREAD_READY || subscription->turn.waits || subscription->turn.held)
-        return;
-    if (shard->page_count >= PAGES_MAX) {
-        subscription->turn.waits = true;
-        LIST_APPEND(shard->page_first, shard->page_last, &subscription->turn);
-        return;
-    }
-    shard->page_count++;
-    subscription->turn.held = true;
     subscription_move(subscription, SUBSCRIPTION_READING);
     subscription->upto = thread->committed;
     thread->holds++;
@@ -282,6 +252,25 @@ void subscription_fill(struct subscription *subscription)
     subscription->scan.limit = PAGE_ROWS;
     subscription->scan.bytes_max = PAGE_BYTES;
     store_scan(thread->shard->runner->options.store, &subscription->scan);
+}
+
+static void subscription_turn_came(struct turn *turn)
+{
+    struct subscription *subscription = CONTAINER_OF(turn, struct subscription, turn);
+    if (subscription_may_read(subscription))
+        subscription_read(subscription);
+    else
+        subscription_end_turn(subscription);
+}
+
+void subscription_fill(struct subscription *subscription)
+{
+    if (!subscription_may_read(subscription) || turn_is_taken(&subscription->turn))
+        return;
+    subscription->turn.owner = hash_text(subscription->thread->tenant);
+    subscription->turn.came = subscription_turn_came;
+    if (turn_take(&subscription->thread->shard->event_turns, &subscription->turn))
+        subscription_read(subscription);
 }
 
 /* ---- signs of life ----------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/turns.h"
 #include "loop/loop.h"
 #include "store/store.h"
 
@@ -33,10 +34,6 @@ struct packet { /* events on their way to a watcher */
     struct live_event *first, *last;
     size_t count, bytes;
     bool end; /* for the reason in `request.status` */
-};
-struct page_turn { /* a shard reads PAGES_MAX pages of the log at a time for its subscriptions */
-    struct page_turn *next, *previous;
-    bool waits, held; /* held: until the page has come, and a large packet of it has reached the watcher's loop */
 };
 struct subscription {
     /* The watcher's side. */
@@ -68,7 +65,8 @@ struct subscription {
     struct packet packet;
     bool sent_large, unreceived; /* the last packet is large; a large packet has not reached the watcher's loop */
     struct store_scan scan;
-    struct page_turn turn;
+    struct turn
+        turn; /* to read a page: held until it has come, and a large packet of it has reached the watcher's loop */
     struct timer heartbeat;
     int64_t heartbeat_ms, sent_ns;
 };
@@ -93,7 +91,7 @@ bool subscription_is_full(const struct subscription *subscription);
 void subscription_fill(struct subscription *subscription);
 bool packet_is_large(const struct packet *packet);
 void subscription_received(struct subscription *subscription); /* a large packet has reached the watcher's loop */
-void subscription_lose_turn(struct subscription *subscription);
+void subscription_end_turn(struct subscription *subscription); /* or it does not wait for one any more */
 void subscription_add(struct subscription *subscription, const struct live_event *event);
 void subscription_send(struct subscription *subscription); /* its packet, when the one before was taken */
 void subscription_send_tokens(

@@ -139,7 +139,7 @@ static void send_gone(struct subscription *subscription)
         if (*link)
             *link = subscription->next;
         loop_disarm(thread->shard->loop, &subscription->heartbeat);
-        subscription_lose_turn(subscription);
+        subscription_end_turn(subscription);
         if (subscription->agent)
             agent_release(thread->shard->runner->options.agents, subscription->agent);
     }

@@ -10,6 +10,7 @@
  * to 0 bytes only to forget text, and for the log of an earlier process. */
 #include "store/sqlite/checkpoint.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <pthread.h>
@@ -17,7 +18,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <time.h>
 
 #define LOG_LONG       16384  /* pages of 2 KiB: the thread begins */
@@ -112,8 +112,7 @@ static void *checkpoint_run(void *data)
 
 uint64_t checkpoint_room(const struct checkpoint *checkpoint)
 {
-    struct statvfs volume;
-    return statvfs(checkpoint->path, &volume) == 0 ? (uint64_t)volume.f_bavail * volume.f_frsize : UINT64_MAX;
+    return file_volume_room(checkpoint->path);
 }
 
 uint64_t checkpoint_maintain(struct checkpoint *checkpoint, struct sqlite3 *writer, int log_pages, bool refused)

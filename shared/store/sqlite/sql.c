@@ -1,5 +1,6 @@
 #include "store/sqlite/sql.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/sqlite/checksum.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define STEPS              4000 /* of SQLite's machine between two questions whether to stop: some 0.3 ms */
@@ -165,10 +165,8 @@ bool sql_begin(struct sql_file *file, struct status *st)
 
 static bool has_room(struct sql_file *file)
 {
-    struct statvfs volume;
     const char *path = sqlite3_db_filename(file->sqlite, "main");
-    return !path || !*path || statvfs(path, &volume) != 0 ||
-           (uint64_t)volume.f_bavail * volume.f_frsize >= ADDING_LEAVES;
+    return !path || !*path || file_volume_room(path) >= ADDING_LEAVES;
 }
 
 bool sql_begin_adding(struct sql_file *file, struct status *st)

@@ -3,12 +3,13 @@
  * transaction. */
 #include "store/sqlite/wal_vfs.h"
 
+#include "base/file.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #define HELD_MAX 0x1ffff /* bytes, the most that SQLite's own VFS takes at once; more are written before xSync */
 #define VFS_NAME "renga-log"
@@ -43,9 +44,7 @@ static sqlite3_file *system_file(sqlite3_file *file)
 
 static bool may_run_ahead(const struct log_file *log)
 {
-    struct statvfs volume;
-    return statvfs(log->path, &volume) == 0 &&
-           (uint64_t)volume.f_bavail * volume.f_frsize >= (uint64_t)AHEAD + AHEAD_SPARE;
+    return file_volume_room(log->path) >= (uint64_t)AHEAD + AHEAD_SPARE;
 }
 
 /* Zeros are no frames of the log: a salt and a checksum are missing. It is harmless if they do not fit. */

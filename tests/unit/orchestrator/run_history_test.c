@@ -389,19 +389,20 @@ static void a_watcher_hears_a_heart_beat_and_follows_over_a_wait(void **state)
 }
 
 #define LISTS 20
+#define READS (4 * ROWS_MAX)
 
-static int lists_answered;
+static int turns_answered;
 
-static void list_was_answered(struct request *request)
+static void turn_was_answered(struct request *request)
 {
-    ((struct test_request *)request->owner)->answers = ++lists_answered;
+    ((struct test_request *)request->owner)->answers = ++turns_answered;
 }
 
-static struct test_request *send_list(const char *tenant, const void *message)
+static struct test_request *send_turn(const char *tenant, const void *message)
 {
     struct test_request *sent = request_of_test(&stage, message);
     sent->request.tenant = tenant;
-    sent->request.answered = list_was_answered;
+    sent->request.answered = turn_was_answered;
     runner_run(stage.runner, &sent->request);
     return sent;
 }
@@ -413,23 +414,46 @@ static void few_lists_are_made_at_a_time_and_a_second_tenant_is_next(void **stat
     Renga__V1__ListRunsRequest runs = RENGA__V1__LIST_RUNS_REQUEST__INIT;
     stage_set(&stage, ABC);
     start(&stage, "t", "{}");
-    lists_answered = 0;
+    turns_answered = 0;
     loop_enter(stage.loop);
     for (size_t i = 0; i < LISTS; i++)
-        sent[i] = send_list(stage_tenant, i % 2 ? (const void *)&threads : &runs);
-    sent[LISTS] = send_list("another", &threads);
-    assert_int_equal(stage.runner->shards[0].list_count, LISTS_MAX);
+        sent[i] = send_turn(stage_tenant, i % 2 ? (const void *)&threads : &runs);
+    sent[LISTS] = send_turn("another", &threads);
+    assert_int_equal(stage.runner->shards[0].list_turns.held, LISTS_MAX);
     loop_leave(stage.loop);
-    STAGE_AWAIT(&stage, lists_answered == LISTS + 1);
+    STAGE_AWAIT(&stage, turns_answered == LISTS + 1);
     assert_in_range(sent[LISTS]->answers, 1, 2 * LISTS_MAX);
     for (size_t i = 0; i <= LISTS; i++) {
         assert_int_equal(sent[i]->request.status.code, OK);
         arena_fini(&sent[i]->arena);
         free(sent[i]);
     }
-    assert_int_equal(stage.runner->shards[0].list_count, 0);
-    assert_null(stage.runner->shards[0].list_first);
-    assert_null(stage.runner->shards[0].list_last);
+    assert_int_equal(stage.runner->shards[0].list_turns.held, 0);
+    assert_int_equal(stage.runner->shards[0].list_turns.waiting, 0);
+    stage_clear(&stage);
+}
+
+/* Runs of no tenant of theirs: each is looked for in the store. */
+static void few_runs_are_read_at_a_time_and_a_second_tenant_is_next(void **state)
+{
+    struct test_request *sent[READS + 1];
+    Renga__V1__GetRunRequest get = RENGA__V1__GET_RUN_REQUEST__INIT;
+    stage_set(&stage, ABC);
+    get.run_id = start(&stage, "t", "{}");
+    turns_answered = 0;
+    loop_enter(stage.loop);
+    for (size_t i = 0; i < READS; i++)
+        sent[i] = send_turn("another", &get);
+    sent[READS] = send_turn("a third", &get);
+    loop_leave(stage.loop);
+    STAGE_AWAIT(&stage, turns_answered == READS + 1);
+    assert_in_range(sent[READS]->answers, 1, 2 * ROWS_MAX);
+    for (size_t i = 0; i <= READS; i++) {
+        assert_int_equal(sent[i]->request.status.code, NOT_FOUND);
+        arena_fini(&sent[i]->arena);
+        free(sent[i]);
+    }
+    assert_int_equal(stage.runner->shards[0].row_turns.held, 0);
     stage_clear(&stage);
 }
 
@@ -447,6 +471,7 @@ int main(void)
         cmocka_unit_test(a_paused_watcher_goes_on_where_it_was),
         cmocka_unit_test(a_watcher_hears_a_heart_beat_and_follows_over_a_wait),
         cmocka_unit_test(few_lists_are_made_at_a_time_and_a_second_tenant_is_next),
+        cmocka_unit_test(few_runs_are_read_at_a_time_and_a_second_tenant_is_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
