@@ -108,7 +108,6 @@ static void free_remote(struct remote *remote)
         grpc_byte_buffer_destroy(remote->incoming);
     grpc_slice_unref(remote->text);
     grpc_call_unref(remote->grpc);
-    channel_pool_release(&remote->stub->channel->pool, remote->channel);
     free(remote);
 }
 
@@ -118,12 +117,14 @@ static void remote_finish(struct remote *remote)
     remote->finished = true;
     struct rpc_client_call *call = remote->base.call;
     take_status(remote, &call->status);
+    struct rpc_channel *channel = remote->stub->channel; /* its owner may destroy it as soon as the call has ended */
+    channel_pool_release(&channel->pool, remote->channel);
     if (!remote->incoming) {
         rpc_outbound_finish(&remote->base, NULL, 0);
     } else {
         struct rpc_incoming incoming;
         struct status st = {0};
-        if (!rpc_incoming_take(&incoming, &remote->incoming, remote->stub->channel->message_max, &st))
+        if (!rpc_incoming_take(&incoming, &remote->incoming, channel->message_max, &st))
             call->status = st;
         rpc_outbound_finish(&remote->base, incoming.bytes, incoming.size);
         rpc_incoming_fini(&incoming);
