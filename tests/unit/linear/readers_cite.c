@@ -89,6 +89,17 @@ static void compare(struct input *in)
     aligned_compare(sentence, quote, sentence, quote, &word);
 }
 
+/* The text carried by itself, by its other half, and by a text of which it is a part. */
+static void compare_carried(struct input *in)
+{
+    size_t half = in->length / 2;
+    struct claim all = {in->text, in->length}, sentence = {in->text, half},
+                 quote = {in->text + half, in->length - half};
+    claims_carried(all, all, all, all);
+    claims_carried(sentence, quote, all, sentence);
+    claims_carried(sentence, all, all, quote);
+}
+
 static void name(struct input *in)
 {
     struct proper_name names[PROPER_NAMES_MAX];
@@ -110,6 +121,7 @@ const struct reader readers_cite[] = {
      .most = CITE_MOST},
     {"reports that are not carried", report, .sets = HOSTILE_TEXT | HOSTILE_MARKUP | HOSTILE_TABLE, .most = CITE_MOST},
     {"claims", compare, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"claims that are carried", compare_carried, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"names", name, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"whole sentences", shorten, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {.name = NULL},

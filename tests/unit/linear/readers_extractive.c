@@ -56,6 +56,16 @@ static void split_in_japanese(struct input *in)
     extract_split(&in->arena, (struct text){in->text, most}, false, EXTRACT_PARTS_MAX, parts);
 }
 
+/* The text as passage and as question, beside a question with slips. */
+static void mend_slips(struct input *in)
+{
+    static const char question[] = "Which messagess are refussed, who is Mariion, and was the flixht booked?";
+    const struct passage passage = {.text = in->text, .length = in->length};
+    size_t most = in->length < EXTRACT_ASKED_MAX ? in->length : EXTRACT_ASKED_MAX;
+    extract_spelled(&in->arena, &passage, 1, (struct text){question, sizeof question - 1});
+    extract_spelled(&in->arena, &passage, 1, (struct text){in->text, most});
+}
+
 static void extractive_judge(struct input *in)
 {
     static const char schema[] = "{\"properties\":{\"is_completed\":{},\"advice\":{}}}";
@@ -98,6 +108,23 @@ static const struct generator results_of_subtasks[] = {
     {.name = NULL},
 };
 
+static const struct generator near_words[] = {
+    {"words that are near", .unit = "messages flight refused "},
+    {"sentences with a near word", .unit = "Messages are refused. "},
+    {"slips of each other", .unit = "messagex messagey\1 "},
+    {.name = NULL},
+};
+
+static const struct generator clauses_of_languages[] = {
+    {"German clauses", .begin = "Wann fährt der Zug", .unit = " und wo hält er"},
+    {"French clauses", .begin = "Quand part le train", .unit = " et où est-ce qu'il arrive"},
+    {"Spanish clauses", .begin = "Cuándo sale el tren", .unit = " y dónde para"},
+    {"German choices", .begin = "Was ist größer, Frankfurt an der Oder", .unit = " oder Frankfurt an der Oder"},
+    {"Chinese comparisons", .begin = "面积更大的是哪个", .unit = "，甲和乙哪个更大"},
+    {"Korean comparisons", .begin = "어느 쪽이 더 큽니까", .unit = ", 가와 나 중에 어느 쪽이 더 큽니까"},
+    {.name = NULL},
+};
+
 #define SPLIT   "{\"properties\":{\"subtasks\":{\"maxItems\":10}}}"
 #define QUERIES "{\"properties\":{\"queries\":{}}}"
 
@@ -106,6 +133,8 @@ const struct reader readers_extractive[] = {
     {"answer to a question", extractive_answer_to, .sets = HOSTILE_TEXT},
     {"question of several parts", ask_by_schema, .sets = HOSTILE_TEXT, .with = SPLIT},
     {"question of several parts in Japanese", split_in_japanese, .sets = HOSTILE_TEXT},
+    {"question of several parts in other languages", ask_by_schema, .own = clauses_of_languages, .with = SPLIT},
+    {"slips", mend_slips, .sets = HOSTILE_TEXT, .own = near_words},
     {"judgement", extractive_judge, .sets = HOSTILE_TEXT},
     {"queries", ask_by_schema, .sets = HOSTILE_TEXT, .with = QUERIES},
     {"answer from results of subtasks", answer_from_results, .sets = HOSTILE_JSON, .own = results_of_subtasks},
