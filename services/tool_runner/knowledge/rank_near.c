@@ -1,21 +1,23 @@
 #include "knowledge/rank_near.h"
 
+#include "words/slips.h"
 #include "words/words.h"
 
 #include <string.h>
 
-#define LETTERS_LEAST    5    /* of a Latin word */
-#define KATAKANA_LEAST   4    /* of a Katakana word */
-#define CHARACTERS_MAX   24   /* of either */
+#define CHARACTERS_MAX   24   /* of a word */
 #define NEAR_LOOKUPS_MAX 3000 /* in the index, for one term */
 #define NEAR_SHARE       0.5  /* of its weight that a word keeps as another one */
 #define KATAKANA_FIRST   0x30A2
 #define KATAKANA_LAST    0x30FC
 
+_Static_assert(CHARACTERS_MAX + 1 <= SLIP_CODES_MAX, "a letter may be added");
+
 struct near {
     struct tables *tables;
     const struct collection *collections;
     size_t collection_count;
+    struct slip_word written;
     uint32_t word[CHARACTERS_MAX];
     unsigned length;
     enum latin_language language;
@@ -48,8 +50,10 @@ static void rank_near_look_up(struct near *near, const uint32_t *word, unsigned 
     char text[4 * (CHARACTERS_MAX + 1)];
     struct term_reader reader;
     struct term term;
+    struct slip_word other = {.length = length, .katakana = near->written.katakana};
     size_t size = 0;
-    if (st->code != OK || near->lookups >= NEAR_LOOKUPS_MAX)
+    memcpy(other.codes, word, length * sizeof *word);
+    if (st->code != OK || near->lookups >= NEAR_LOOKUPS_MAX || slip_of(&near->written, &other) == SLIP_NONE)
         return;
     for (unsigned i = 0; i < length; i++)
         size += utf8_write(text + size, word[i]);
@@ -96,7 +100,7 @@ static void try_with(struct near *near, uint32_t character, struct status *st)
     }
 }
 
-/* False if the word is too short or not of a single script. */
+/* False if the word is not of a single script, or no slip. */
 static bool read_word(struct near *near, const struct rank_term *term, bool *katakana)
 {
     struct fold fold;
@@ -111,7 +115,9 @@ static bool read_word(struct near *near, const struct rank_term *term, bool *kat
         *katakana = kana;
         near->word[near->length++] = c.code;
     }
-    return near->length >= (unsigned)(*katakana ? KATAKANA_LEAST : LETTERS_LEAST);
+    near->written = (struct slip_word){.length = near->length, .katakana = *katakana};
+    memcpy(near->written.codes, near->word, near->length * sizeof *near->word);
+    return slip_is_possible(&near->written);
 }
 
 static bool rank_near_take(struct rank_term *term, struct arena *arena, const char *text, size_t length, double share)
