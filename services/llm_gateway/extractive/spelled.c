@@ -21,7 +21,7 @@
 #define BESIDE_USUAL   1                   /* other words of the question in the sentence */
 #define BESIDE_OTHER   2
 #define ALONE_USUAL    7 /* letters of a word that needs no other one beside it */
-#define ALL_OTHER      8 /* ... that needs all others, if these are fewer */
+#define ALL_OTHER      7 /* ... that needs all others, if these are fewer */
 #define PROLONGED_SIGN 0x30FC
 
 struct run {
@@ -31,7 +31,8 @@ struct run {
 
 struct slip {
     struct run run;
-    bool known, unclear; /* unclear: two words are equally near */
+    bool known, near; /* near: a passage has a word that is near */
+    bool unclear;     /* two words are equally near */
     struct text other;   /* length 0: none was found */
     size_t beside;       /* other words of the question in its sentence */
 };
@@ -197,17 +198,18 @@ static void spelled_look_for_known(struct spelled *spelled, const struct passage
 
 /* ---- sentences with a near word ---------------------------------------------------------------------------------- */
 
-/* The terms of the question without its slips. */
+/* The terms of the question. Katakana slips have pairs that the near words have too: they are left out. */
 static void spelled_read_terms(struct spelled *spelled)
 {
     struct term_reader reader;
     struct term term;
     terms_begin(&reader, spelled->question.bytes, spelled->question.length);
     while (spelled->term_count < TERMS_MAX && terms_next(&reader, &term)) {
-        bool slip = term.stop_word;
+        bool left_out = term.stop_word;
         for (size_t i = 0; i < spelled->slip_count; i++)
-            slip |= term.begin < spelled->slips[i].run.end && term.end > spelled->slips[i].run.begin;
-        if (!slip)
+            left_out |= spelled->slips[i].run.word.katakana && term.begin < spelled->slips[i].run.end &&
+                        term.end > spelled->slips[i].run.begin;
+        if (!left_out)
             spelled->terms[spelled->term_count++] = hash_bytes(term.text, term.length);
     }
 }
@@ -240,7 +242,8 @@ static bool spelled_is_enough(const struct spelled *spelled, const struct slip *
 {
     if (kind == SLIP_USUAL)
         return beside >= BESIDE_USUAL || slip->run.word.length >= ALONE_USUAL;
-    return beside >= BESIDE_OTHER || (beside && beside >= spelled->term_count && slip->run.word.length >= ALL_OTHER);
+    size_t others = spelled->term_count - !slip->run.word.katakana;
+    return beside >= BESIDE_OTHER || (beside && beside >= others && slip->run.word.length >= ALL_OTHER);
 }
 
 /* A nearer sentence is better; another word in one that is as near makes the slip unclear, if it is no other form. */
@@ -252,7 +255,7 @@ static void spelled_take(struct slip *slip, const struct run *run, const char *t
     if (!first && beside < slip->beside)
         return;
     if (first || beside > slip->beside)
-        *slip = (struct slip){.run = slip->run, .other = other, .beside = beside};
+        *slip = (struct slip){.run = slip->run, .near = true, .other = other, .beside = beside};
     else
         slip->unclear |= strncasecmp(other.bytes, slip->other.bytes, least) != 0;
 }
@@ -291,6 +294,7 @@ static void spelled_look_at_sentence(struct spelled *spelled, const char *text, 
     while (runs_next(&reader, &run)) {
         for (size_t i = 0; i < spelled->slip_count; i++) {
             enum slip_kind kind = spelled_near(&spelled->slips[i], &run, text);
+            spelled->slips[i].near |= kind != SLIP_NONE;
             if (kind != SLIP_NONE && spelled_is_enough(spelled, &spelled->slips[i], kind, beside))
                 spelled_take(&spelled->slips[i], &run, text, beside);
         }
@@ -308,9 +312,11 @@ static void spelled_look_for_near(struct spelled *spelled, const struct passage 
     }
 }
 
-struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question)
+struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question,
+                            bool *open)
 {
     struct spelled spelled = {.question = question};
+    *open = false;
     spelled_read_question(&spelled);
     if (spelled.slip_count)
         spelled_look_for_known(&spelled, passages, count);
@@ -322,6 +328,7 @@ struct text extract_spelled(struct arena *arena, const struct passage *passages,
         const struct slip *slip = &spelled.slips[i - 1];
         struct text before = {question.bytes, slip->run.begin};
         struct text behind = {question.bytes + slip->run.end, question.length - slip->run.end};
+        *open |= slip->near && (!slip->other.length || slip->unclear);
         if (slip->other.length && !slip->unclear)
             question = text_joined(arena, before, slip->other, behind);
     }
