@@ -36,6 +36,10 @@ bool claims_words_stand(struct claim sentence, struct claim quote, struct claim 
  * the quote. A sentence of ALIGNED_WORDS words or more is not carried. */
 bool claims_carried(struct claim sentence, struct claim quote, struct claim passage, struct claim heading);
 
+/* Whether two nearly equal texts state different things: they deny another number of times, have only one of a pair of
+ * opposites each, or each has a number that the other lacks. Linear, but for FIGURES_MAX numbers of each. */
+bool claims_contradict(struct claim one, struct claim other);
+
 /* True if [begin, end) of the text contains no denial, but the rest of its clauses does. Quoted alone, this span would
  * affirm a statement that the text denies. */
 bool claims_denied_around(struct claim text, size_t begin, size_t end);

@@ -1,11 +1,12 @@
 #include "words/slips.h"
 
+#include "words/fold.h"
+
 #include <string.h>
 
 #define LATIN_LEAST    5 /* letters */
-#define LATIN_OTHER    6 /* ... for a letter that is missing, added, or another one */
+#define LATIN_OTHER    6 /* ... for a letter that is missing, added, or another one; of Katakana all count */
 #define KANA_LEAST     4
-#define KANA_OTHER     5
 #define ENDING_LEAST   4 /* letters before an ending that is taken off */
 #define PROLONGED_SIGN 0x30FC
 
@@ -60,7 +61,7 @@ enum slip_kind slip_of(const struct slip_word *written, const struct slip_word *
         kind = slip_in_length(word, written, at);
     else if (word->length == written->length && at < word->length)
         kind = slip_in_letters(written, word, at);
-    if (kind == SLIP_OTHER && written->length < (written->katakana ? KANA_OTHER : LATIN_OTHER))
+    if (kind == SLIP_OTHER && !written->katakana && written->length < LATIN_OTHER)
         return SLIP_NONE;
     return kind;
 }
@@ -86,13 +87,12 @@ static bool slip_is_form(char *word, size_t length)
 
 bool slip_is_possible(const struct slip_word *written)
 {
-    char word[SLIP_CODES_MAX + 1] = "";
+    char word[SLIP_CODES_MAX * 4 + 1];
+    size_t length = 0;
     if (written->length > SLIP_CODES_MAX || written->length < (written->katakana ? KANA_LEAST : LATIN_LEAST))
         return false;
-    for (size_t i = 0; i < written->length; i++) {
-        if (written->codes[i] < 'a' || written->codes[i] > 'z')
-            return true;
-        word[i] = (char)written->codes[i];
-    }
-    return !slip_is_form(word, written->length);
+    for (size_t i = 0; i < written->length; i++)
+        length += utf8_write(word + length, written->codes[i]);
+    word[length] = '\0';
+    return !slip_is_form(word, length);
 }

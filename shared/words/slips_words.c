@@ -1,5 +1,5 @@
-/* English words that are one letter away from another word. A word that is none of these may be unknown here, so that
- * the list is no proof of a slip. */
+/* Words of English and of Katakana that are one letter away from another word. A word that is none of these may be
+ * unknown here, so that the list is no proof of a slip. */
 #include "words/slips.h"
 
 #include <stdlib.h>
@@ -473,7 +473,11 @@ static const char *const words[] = {
     "worker",      "working",    "worlds",     "wormed",       "worming",    "worried",      "worse",
     "worst",       "worth",      "wounder",    "wrath",        "wreath",     "wreck",        "wrier",
     "wriggle",     "wright",     "wrings",     "writers",      "writes",     "writhe",       "writhing",
-    "writing",     "writs",      "wrote",      "yearn",        "zealous",    "zeroes",
+    "writing",     "writs",      "wrote",      "yearn",        "zealous",    "zeroes",       "カウンター",
+    "カンター",    "クラック",   "クリック",   "コンテスト",   "コンテント", "スカート",     "スクール",
+    "スケート",    "スケール",   "スタート",   "スチール",     "スピード",   "スペード",     "スマート",
+    "センサー",    "センター",   "トラック",   "トリック",     "ドライバー", "ドライヤー",   "プラント",
+    "プリント",    "ポスター",   "ポーター",   "モニター",     "モーター",
 };
 
 static int slip_compare(const void *key, const void *row)

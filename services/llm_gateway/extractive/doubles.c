@@ -3,6 +3,8 @@
  * the share of runs that two texts have in common, with an error of 0.06. */
 #include "extract.h"
 
+#include "words/claims.h"
+
 #include <string.h>
 
 #define RUN         8
@@ -13,6 +15,7 @@ _Static_assert(EXTRACT_SKETCH_GROUPS == 1 << GROUP_BITS, "a group is found by th
 
 void extract_sketch(struct text text, struct sketch *sketch)
 {
+    sketch->text = text;
     memset(sketch->least, 0xFF, sizeof sketch->least);
     for (size_t at = 0; at + RUN <= text.length; at++) {
         uint64_t run;
@@ -33,5 +36,7 @@ bool extract_sketches_alike(const struct sketch *one, const struct sketch *other
         used += filled;
         equal += filled && one->least[i] == other->least[i];
     }
-    return used && (double)equal >= ALIKE_LEAST * (double)used;
+    return used && (double)equal >= ALIKE_LEAST * (double)used &&
+           !claims_contradict((struct claim){one->text.bytes, one->text.length},
+                              (struct claim){other->text.bytes, other->text.length});
 }

@@ -149,9 +149,10 @@ struct text text_of(const char *bytes);
  * is not searched. */
 struct text fence_find(const char *content, const char *tag);
 
-/* doubles.c: what two nearly equal texts have in common. */
+/* doubles.c: what two nearly equal texts have in common. Two that contradict each other are not alike. */
 #define EXTRACT_SKETCH_GROUPS 64
 struct sketch {
+    struct text text;
     uint32_t least[EXTRACT_SKETCH_GROUPS];
 };
 void extract_sketch(struct text text, struct sketch *sketch);

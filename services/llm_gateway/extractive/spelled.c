@@ -31,10 +31,10 @@ struct run {
 
 struct slip {
     struct run run;
-    bool known, near; /* near: a passage has a word that is near */
-    bool unclear;     /* two words are equally near */
-    struct text other;   /* length 0: none was found */
-    size_t beside;       /* other words of the question in its sentence */
+    bool known, near;  /* near: a passage has a word that is near */
+    bool unclear;      /* two words are equally near */
+    struct text other; /* length 0: none was found */
+    size_t beside;     /* other words of the question in its sentence */
 };
 
 struct spelled {

@@ -62,8 +62,9 @@ static void mend_slips(struct input *in)
     static const char question[] = "Which messagess are refussed, who is Mariion, and was the flixht booked?";
     const struct passage passage = {.text = in->text, .length = in->length};
     size_t most = in->length < EXTRACT_ASKED_MAX ? in->length : EXTRACT_ASKED_MAX;
-    extract_spelled(&in->arena, &passage, 1, (struct text){question, sizeof question - 1});
-    extract_spelled(&in->arena, &passage, 1, (struct text){in->text, most});
+    bool open;
+    extract_spelled(&in->arena, &passage, 1, (struct text){question, sizeof question - 1}, &open);
+    extract_spelled(&in->arena, &passage, 1, (struct text){in->text, most}, &open);
 }
 
 static void extractive_judge(struct input *in)

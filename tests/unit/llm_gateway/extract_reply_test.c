@@ -98,6 +98,22 @@ static void a_text_that_stands_twice_with_other_words_at_its_end_counts_once_amo
         fail_msg("%.2f beside a double, %.2f beside another text", twice, other);
 }
 
+static void a_text_that_contradicts_another_one_is_no_double(void **state)
+{
+    static const char *const contradictions[] = {
+        "The server listens on port 9090 after it has been started by its owner (see chapter 6).",
+        "The server never listens on port 8080 after it has been started by its owner (see chapter 6).",
+        "The server listens on port 8080 before it has been started by its owner (see chapter 6).",
+    };
+    double twice =
+        confidence_beside("The server listens on port 8080 after it has been started by its owner (chapter 6).");
+    for (size_t i = 0; i < COUNT(contradictions); i++) {
+        double other = confidence_beside(contradictions[i]);
+        if (twice < other + 0.1)
+            fail_msg("%.2f beside a double, %.2f beside: %s", twice, other, contradictions[i]);
+    }
+}
+
 static void what_is_no_score_is_none(void **state)
 {
     static const char *const others[] = {"",       "(1.62)", "(9.99)",  "(0.1)", "(-.10)",
@@ -298,6 +314,7 @@ int main(void)
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
         cmocka_unit_test(a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores),
+        cmocka_unit_test(a_text_that_contradicts_another_one_is_no_double),
         cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),

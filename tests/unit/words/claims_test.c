@@ -248,6 +248,30 @@ static void parts_that_change_places_say_something_else(void **state)
     assert_true(agree("東京と大阪に拠点がある。", "大阪と東京に拠点がある。", ""));
 }
 
+static bool contradict(const char *one, const char *other)
+{
+    return claims_contradict((struct claim){one, strlen(one)}, (struct claim){other, strlen(other)});
+}
+
+static void nearly_equal_texts_contradict_each_other_by_a_denial_an_opposite_or_a_number(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"TLS is enabled by default. It is fast.", "TLS is not enabled by default. It is fast."},
+        {"The cache is enabled by default.", "The cache is disabled by default."},
+        {"Backups are kept for 30 days in Graz.", "Backups are kept for 35 days in Graz."},
+        {"バックアップは自動で消えます。", "バックアップは自動で消えません。"},
+        {"バックアップは30日間残ります。", "バックアップは35日間残ります。"},
+        {"Das Protokoll ist sichtbar.", "Das Protokoll ist nicht sichtbar."},
+        {"Le journal est visible.", "Le journal n'est pas visible."},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_true(contradict(pairs[i][0], pairs[i][1]));
+        assert_true(contradict(pairs[i][1], pairs[i][0]));
+        assert_false(contradict(pairs[i][0], pairs[i][0]));
+    }
+    assert_false(contradict("It is kept for 30 days.", "It is kept for 30 days (see 7.1)."));
+}
+
 static void a_host_or_a_file_is_a_name(void **state)
 {
     assert_false(agree("Backups are kept at www.evil.example.", "Backups are kept at the vault.", ""));
@@ -281,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_word_is_not_replaced),
         cmocka_unit_test(a_quote_carries_a_whole_sentence_and_nothing_added),
         cmocka_unit_test(parts_that_change_places_say_something_else),
+        cmocka_unit_test(nearly_equal_texts_contradict_each_other_by_a_denial_an_opposite_or_a_number),
         cmocka_unit_test(a_host_or_a_file_is_a_name),
         cmocka_unit_test(a_quote_without_end_agrees_with_nothing),
     };
