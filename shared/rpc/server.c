@@ -3,6 +3,7 @@
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "rpc/accept.h"
 #include "rpc/credentials.h"
 #include "rpc/drain.h"
 #include "rpc/reflect.h"
@@ -190,6 +191,7 @@ bool rpc_server_start(struct rpc_server *server, struct status *st)
         atomic_store(&server->serving[i], true);
     atomic_store(&server->whole_serving, true);
     server->started = true;
+    rpc_accept_guard(server->port);
     grpc_server_start(server->grpc);
     for (unsigned i = 0; i < server->options.loop_count; i++) {
         struct rpc_shard *shard = &server->shards[i];
@@ -259,6 +261,7 @@ bool rpc_server_destroy(struct rpc_server **server_pointer)
     }
     for (unsigned i = 0; i < server->options.loop_count; i++)
         server_call_pool_free(&server->shards[i]);
+    rpc_accept_release(server->port);
     grpc_server_destroy(server->grpc);
     grpc_resource_quota_unref(server->quota);
     rpc_drain_free(server->drain);

@@ -1,5 +1,8 @@
-"""What is too large, malformed or a bomb: refused by name, and without harm to what goes on beside it."""
+"""What is too large, malformed, a bomb or a crowd: refused by name, and without harm to what goes on beside it."""
 import gc
+import os
+import resource
+import socket
 import time
 
 import grpc
@@ -213,9 +216,25 @@ def bombs(server, channel):
         expect_code(error, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
+def without_descriptors(server):
+    @check("a server that has no file descriptors left for connections takes new ones as soon as it has some again")
+    def _():
+        pid, limits = server.process.pid, resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+        few = max(int(name) for name in os.listdir(f"/proc/{pid}/fd")) + 20
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, limits[1]))
+        crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+        wait_until(lambda: "cannot be taken in" in server.log() or "accept4" in server.log(), "no connection is refused", WAIT_SECONDS)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        for one in crowd:
+            one.close()
+        with server.channel() as channel:
+            Stub(channel, PROBE).Echo(Echo(text="again"), timeout=WAIT_SECONDS / 4, wait_for_ready=True)
+
+
 def run():
     with Server(name="the server of limits") as server, server.channel(*UNLIMITED) as channel:
         sizes(channel)
         malformed(channel)
         bombs(server, channel)
         slow_readers(server)
+        without_descriptors(server)
