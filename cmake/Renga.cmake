@@ -145,6 +145,8 @@ function(renga_test name source)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   target_link_libraries(${name} PRIVATE renga_flags PkgConfig::CMOCKA ${ARGN})
+  # A test spends its time in the libraries; without optimization its own code is built in half the time, and debugged more easily.
+  target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(RENGA_GOLD)
     target_link_options(${name} PRIVATE -fuse-ld=gold)
