@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-from schedule import Job, Schedule
+from schedule import Job, Schedule, idle_seconds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRESETS = ["release", "asan", "tsan"]
@@ -179,7 +179,7 @@ class Preset:
             self.passed += len(PASSED.findall(job.text)) - len(PASSED.findall(first.text))
 
 
-def print_costs(presets, began):
+def print_costs(presets, schedule):
     """Seconds on the clock, and of the processor with all children that a test waited for."""
     def line(wall, processor, what):
         print(f"  {wall:10.0f} {processor:10.0f}   {what}")
@@ -194,7 +194,11 @@ def print_costs(presets, began):
         line(sum(one.wall for one in preset.tests), sum(one.processor for one in preset.tests),
              f"{preset.name}: {len(preset.tests)} tests, one by one")
     processor = sum(preset.build.processor + sum(one.processor for one in preset.tests) for preset in presets)
-    line(time.monotonic() - began, processor, f"from beginning to end, on {os.cpu_count()} cores")
+    ended = time.monotonic(), idle_seconds()
+    alone = schedule.last_alone or ended
+    line(ended[0] - schedule.began[0], processor, f"from beginning to end, on {os.cpu_count()} cores")
+    for title, first, last in (("beside each other", schedule.began, alone), ("alone, at the end", alone, ended)):
+        print(f"  {last[0] - first[0]:10.0f}              {title}; its cores were idle for {last[1] - first[1]:.0f} s")
 
 
 def main():
@@ -206,7 +210,6 @@ def main():
     jobs = next((int(a.removeprefix("--jobs=")) for a in arguments if a.startswith("--jobs=")), None)
     wanted = next((a.removeprefix("--builds=").split(",") for a in arguments if a.startswith("--builds=")), PRESETS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and what was started ends, too
-    began = time.monotonic()
     schedule = Schedule(jobs or 3 * os.cpu_count())
     presets = [Preset(name, names, schedule) for name in (PRESETS[:1] if "--quick" in arguments else wanted)]
     of = {preset.name: preset for preset in presets}
@@ -221,7 +224,7 @@ def main():
     if schedule.serial:
         print("  What failed beside others is run once more, alone", flush=True)
         schedule.run()
-    print_costs(presets, began)
+    print_costs(presets, schedule)
     unsteady = [sentence for preset in presets for sentence in preset.unsteady]
     failures = [sentence for preset in presets for _, sentences in preset.failed.values() for sentence in sentences]
     passed = sum(preset.passed for preset in presets)

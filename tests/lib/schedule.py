@@ -1,10 +1,10 @@
 """Runs jobs beside each other, so that no core waits while there is work: see run.py.
 
 A job is a command with its folder, environment and time limit. Foreground jobs are tests, which mostly wait: `width` of them
-run at once, those with the highest `cost` first. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
+run at once, those with the highest `cost` first, and up to twice as many while the cores have nothing to do. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
 run one after the other, in the order in which they came, behind all others (`nice`). An `idle` job gets the processor when nobody
 else wants it (SCHED_IDLE). A `serial` job runs when nothing else does; those that are `waiting` most of their time run beside each
-other and beside idle ones then.
+other and beside idle ones then, the longest (`cost`) first.
 A job that ends may add others."""
 import os
 import signal
@@ -13,6 +13,15 @@ import tempfile
 import time
 
 BEHIND = 5  # nice of background jobs: tests beside them get three times as much
+SPARE_WINDOW = 1.0  # seconds in which the machine is watched before one more test begins
+SPARE_CORES = 0.4  # that had nothing to do in them
+
+
+def idle_seconds():
+    """Seconds that the machine's cores have had nothing to do, or have waited for its disk, since it began."""
+    with open("/proc/stat") as stat:
+        fields = stat.readline().split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 class Job:
@@ -73,9 +82,22 @@ class Schedule:
     def __init__(self, width):
         self.width = width
         self.foreground, self.background, self.idle, self.serial, self.running = [], [], [], [], []
+        self.allowed = width  # tests at once, as the machine has been in the last second
+        self.began, self.last_alone = (time.monotonic(), idle_seconds()), None  # when, and how idle the machine was, at each
+        self.watched = self.began
 
     def add(self, job):
         (self.serial if job.serial else self.idle if job.idle else self.background if job.background else self.foreground).append(job)
+
+    def _watch(self):
+        """Allows one more test where a part of a core had nothing to do since the last look; a second later perhaps another one."""
+        now = time.monotonic(), idle_seconds()
+        seconds = now[0] - self.watched[0]
+        if seconds >= SPARE_WINDOW:
+            tests = sum(not job.background and not job.idle for job in self.running)
+            spare = (now[1] - self.watched[1]) / seconds > SPARE_CORES
+            self.allowed = min(max(tests, self.width) + 1, 2 * self.width) if spare else self.width
+            self.watched = now
 
     def _next(self):
         """The job to start now, or None: all that may run does."""
@@ -85,14 +107,15 @@ class Schedule:
             return self.background.pop(0)
         if self.idle and not behind and not any(job.idle for job in self.running):
             return self.idle.pop(0)
-        if self.foreground and tests < self.width:
+        if self.foreground and tests < self.allowed:
             job = max(self.foreground, key=lambda one: one.cost)
             self.foreground.remove(job)
             return job
         waiting = [job for job in self.serial if job.waiting]
         if waiting and tests < self.width and all(job.idle or (job.serial and job.waiting) for job in self.running):
-            self.serial.remove(waiting[0])
-            return waiting[0]
+            job = max(waiting, key=lambda one: one.cost)
+            self.serial.remove(job)
+            return job
         if self.serial and not self.running:
             return self.serial.pop(0)
         return None
@@ -103,10 +126,13 @@ class Schedule:
                 # A serial job is alone: nothing that it lets others add starts before it ends.
                 while not any(job.serial and not job.waiting for job in self.running) and (job := self._next()):
                     job.start()
+                    if job.serial and not self.last_alone:
+                        self.last_alone = time.monotonic(), idle_seconds()
                     self.running.append(job)
                 if not self.running:
                     return
                 time.sleep(0.02)
+                self._watch()
                 for job in [job for job in self.running if job.poll()]:
                     self.running.remove(job)
                     job.ended(job)
