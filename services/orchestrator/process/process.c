@@ -209,6 +209,7 @@ struct orchestrator *orchestrator_create(const struct service_context *context, 
     orchestrator->config = context->config;
     orchestrator->metrics = context->metrics;
     orchestrator->spans = context->spans;
+    orchestrator->answers = context->answers;
     orchestrator->services.keyed = context->auth != NULL;
     orchestrator->runner_metrics = runner_metrics_create(context->metrics);
     pthread_mutex_init(&orchestrator->lock, NULL);
@@ -350,6 +351,7 @@ static bool open_runner(struct orchestrator *orchestrator, struct status *st)
         .loop_count = orchestrator->membership,
         .store = orchestrator->store,
         .agents = orchestrator->agents,
+        .answers = orchestrator->answers,
         .services = &orchestrator->services,
         .fanout = orchestrator->fanout,
         .spans = orchestrator->spans,

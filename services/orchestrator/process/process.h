@@ -16,6 +16,7 @@
 
 struct addresses;
 struct agents;
+struct budget;
 struct fanout;
 struct metrics;
 struct runner;
@@ -39,6 +40,7 @@ struct orchestrator {
     struct mail_tls mail_server, mail_client; /* of the fan-out between orchestrators */
     const struct config *config;
     struct metrics *metrics;
+    struct budget *answers;                /* of the process */
     struct spans *spans;                   /* NULL: no traces */
     struct runner_metrics *runner_metrics; /* of the runner */
     pthread_mutex_t lock;                  /* of the opening */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct agents;
+struct budget;
 struct fanout;
 struct loop;
 struct node_services;
@@ -22,6 +23,7 @@ struct runner_options {
     unsigned loop_count;
     struct store *store;
     struct agents *agents;
+    struct budget *answers;                /* of the process: large events take from it; NULL: no bound */
     const struct node_services *services;  /* handed to tasks; may be NULL */
     struct fanout *fanout;                 /* fanout/fanout.h; NULL: every attempt runs in the loop of its thread */
     struct spans *spans;                   /* of traces; NULL: no spans are recorded */

@@ -54,12 +54,8 @@ static void queue_live_event(struct thread *thread, struct live_event *event)
 static void live_event_deliver(struct subscription *subscription, const struct live_event *event)
 {
     if (subscription->state == SUBSCRIPTION_LIVE && subscription_is_full(subscription) &&
-        subscription->full) { /* too slow: it reads the log again */
-        subscription_move(subscription, SUBSCRIPTION_BEHIND);
-        subscription->next_record = (uint64_t)subscription->cursor >> EVENT_NUMBER_BITS;
-        subscription->text_from = subscription->misses_text ? subscription->text_from : subscription->cursor;
-        subscription->misses_text = true;
-    }
+        subscription->full) /* too slow */
+        subscription_fall_behind(subscription);
     if (subscription->state == SUBSCRIPTION_LIVE)
         subscription_add(subscription, event);
 }

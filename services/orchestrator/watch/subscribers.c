@@ -21,11 +21,13 @@
 #include <stdlib.h>
 
 #define PACKET_EVENTS 256
-#define PACKET_BYTES  ((size_t)64 << 10) /* and one event; a client that does not read holds two packets */
+#define PACKET_BYTES                                                                                                   \
+    ((size_t)64 << 10) /* and the events of one record; a client that does not read holds two packets */
 #define PAGE_ROWS     256
 #define PAGE_BYTES    ((size_t)256 << 10) /* of rows that are read for a packet; those that do not fit are read again */
 #define HEARTBEAT_MS  15000
 #define UNREAD_MS     60000 /* as WatchRun promises */
+#define ROOM_RETRY_MS 200
 
 /* ---- packets ----------------------------------------------------------------------------------------------------- */
 
@@ -68,15 +70,76 @@ void subscription_end(struct subscription *subscription, const struct status *wh
     subscription_send(subscription);
 }
 
+void subscription_fall_behind(struct subscription *subscription)
+{
+    subscription_move(subscription, SUBSCRIPTION_BEHIND);
+    subscription->next_record = (uint64_t)subscription->cursor >> EVENT_NUMBER_BITS;
+    subscription->text_from = subscription->misses_text ? subscription->text_from : subscription->cursor;
+    subscription->misses_text = true;
+}
+
+/* ---- room for large events --------------------------------------------------------------------------------------- */
+
+/* Behind a large packet that was not taken, none is made: a client that does not read holds one. */
+static bool subscription_has_room(const struct subscription *subscription)
+{
+    return !subscription->room_awaited && !subscription_is_full(subscription) &&
+           !(subscription->full && subscription->sent_large);
+}
+
+static bool subscription_may_read(const struct subscription *subscription)
+{
+    return subscription->state == SUBSCRIPTION_BEHIND && subscription_has_room(subscription) &&
+           subscription->thread->phase == THREAD_READY;
+}
+
+static void subscription_retry_room(struct subscription *subscription, size_t size)
+{
+    subscription->room_awaited = size;
+    loop_arm_after(subscription->thread->shard->loop, &subscription->room_retry, ROOM_RETRY_MS);
+}
+
+/* False: the event is read again when there is room. */
+static bool subscription_hold(struct subscription *subscription, const struct live_event *event)
+{
+    uint64_t owner = budget_owner(subscription->thread->tenant, NULL);
+    budget_give(subscription->answers, &subscription->room);
+    if (packet_hold(&subscription->packet, event, subscription->answers, owner))
+        return true;
+    if (subscription->state == SUBSCRIPTION_LIVE)
+        subscription_fall_behind(subscription);
+    subscription_retry_room(subscription, event->size);
+    subscription_send(subscription); /* the events before it */
+    return false;
+}
+
+/* The room is taken before the event is read: many that wait do not read in vain. */
+static void subscribers_room_retried(struct timer *timer)
+{
+    struct subscription *subscription = CONTAINER_OF(timer, struct subscription, room_retry);
+    size_t size = subscription->room_awaited;
+    subscription->room_awaited = 0;
+    if (!subscription_may_read(subscription))
+        return;
+    subscription->room.owner = budget_owner(subscription->thread->tenant, NULL);
+    if (budget_take(subscription->answers, &subscription->room, size, size))
+        subscription_fill(subscription);
+    else
+        subscription_retry_room(subscription, size);
+}
+
 void subscription_add(struct subscription *subscription, const struct live_event *event)
 {
     bool is_text = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_TOKEN;
     bool takes = subscription->state == SUBSCRIPTION_BEHIND || subscription->state == SUBSCRIPTION_LIVE;
     if (event->run != subscription->run_number || event->id <= subscription->cursor || !takes ||
-        (is_text && subscription->misses_text))
+        (is_text && subscription->misses_text) || subscription->room_awaited)
+        return;
+    bool wanted = subscribers_is_wanted(subscription, event);
+    if (wanted && !subscription_hold(subscription, event))
         return;
     subscription->cursor = event->id;
-    if (subscribers_is_wanted(subscription, event))
+    if (wanted)
         subscribers_put(subscription, event);
     bool stays = event->waits && subscription->follow;
     if ((event->stops && !stays) || (subscription->until && event->id >= subscription->until))
@@ -162,9 +225,10 @@ void subscription_received(struct subscription *subscription)
         subscription_end_turn(subscription);
 }
 
-static void subscribers_page_came(struct store_scan *scan)
+static void subscribers_read_page(struct work *work)
 {
-    struct subscription *subscription = CONTAINER_OF(scan, struct subscription, scan);
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, page);
+    struct store_scan *scan = &subscription->scan;
     struct thread *thread = subscription->thread;
     struct status st = scan->status;
     struct arena arena;
@@ -176,7 +240,7 @@ static void subscribers_page_came(struct store_scan *scan)
     else if (subscription->state == SUBSCRIPTION_READING)
         subscription_move(subscription, SUBSCRIPTION_BEHIND);
     for (; i < scan->count && st.code == OK && !subscription_is_full(subscription) &&
-           subscription->state == SUBSCRIPTION_BEHIND;
+           subscription->state == SUBSCRIPTION_BEHIND && !subscription->room_awaited;
          i++) {
         arena_init(&arena, NULL, 0, RECORD_MEMORY_MAX);
         const Record *record = row_read(&arena, &renga__v1__log_record__descriptor, &scan->rows[i], &st);
@@ -199,10 +263,11 @@ static void subscribers_page_came(struct store_scan *scan)
         if (record && record->run == subscription->run_number)
             events_of_record(&reader, record, number);
         if (record)
-            subscription->next_record = number + 1;
+            subscription->next_record = subscription->room_awaited ? number : number + 1;
         arena_fini(&arena);
     }
-    bool all = i == scan->count && !scan->more;
+    bool all = i == scan->count && !scan->more && !subscription->room_awaited;
+    budget_give(subscription->answers, &subscription->room);
     subscription->turn.cost += read_cost(scan);
     store_scan_fini(scan);
     if (all && subscription->state == SUBSCRIPTION_BEHIND)
@@ -225,16 +290,12 @@ static void subscribers_page_came(struct store_scan *scan)
     thread_settle(thread);
 }
 
-/* Behind a large packet that was not taken, none is made: a client that does not read holds one. */
-static bool subscription_has_room(const struct subscription *subscription)
+/* A page takes milliseconds: it has a visit of the loop for itself where several come at once. */
+static void subscribers_page_came(struct store_scan *scan)
 {
-    return !subscription_is_full(subscription) && !(subscription->full && subscription->sent_large);
-}
-
-static bool subscription_may_read(const struct subscription *subscription)
-{
-    return subscription->state == SUBSCRIPTION_BEHIND && subscription_has_room(subscription) &&
-           subscription->thread->phase == THREAD_READY;
+    struct subscription *subscription = CONTAINER_OF(scan, struct subscription, scan);
+    subscription->page.run = subscribers_read_page;
+    loop_defer(subscription->thread->shard->loop, &subscription->page);
 }
 
 static void subscription_read(struct subscription *subscription)
@@ -379,6 +440,8 @@ void subscribers_add(struct request *request, struct thread *thread, struct agen
     subscription->heartbeat_ms = message->heartbeat_ms ? message->heartbeat_ms : HEARTBEAT_MS;
     subscription->heartbeat.expired = subscribers_beat;
     subscription->sent_ns = clock_now_ns();
+    subscription->answers = thread->shard->runner->options.answers;
+    subscription->room_retry.expired = subscribers_room_retried;
     subscription->live_from = thread->last + 1;
     subscription->next = thread->subscriptions;
     thread->subscriptions = subscription;

@@ -9,6 +9,7 @@
 #include "thread/request.h"
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/status.h"
 #include "base/turns.h"
 #include "loop/loop.h"
@@ -33,7 +34,8 @@ struct watcher;
 struct packet { /* events on their way to a watcher */
     struct live_event *first, *last;
     size_t count, bytes;
-    bool end; /* for the reason in `request.status` */
+    struct budget_hold hold; /* of its large events */
+    bool end;                /* for the reason in `request.status` */
 };
 struct subscription {
     /* The watcher's side. */
@@ -64,9 +66,14 @@ struct subscription {
     uint32_t kinds; /* a bit a kind; 0: all */
     struct packet packet;
     bool sent_large, unreceived; /* the last packet is large; a large packet has not reached the watcher's loop */
+    struct budget *answers;      /* of the process, for large events; NULL: no bound. Both sides */
+    size_t room_awaited;         /* bytes of the next event, for which there is no room; 0: it awaits none */
+    struct budget_hold room;
+    struct timer room_retry;
     struct store_scan scan;
-    struct turn
-        turn; /* to read a page: held until it has come, and a large packet of it has reached the watcher's loop */
+    struct work page;
+    /* To read a page. Held until the page has come, and its packet, if it is large, has reached the watcher's loop. */
+    struct turn turn;
     struct timer heartbeat;
     int64_t heartbeat_ms, sent_ns;
 };
@@ -89,11 +96,14 @@ void subscription_leave(struct subscription *subscription);
 bool subscription_is_full(const struct subscription *subscription);
 /* Reads on in the log, if there is room and an unread record; it may have to wait for its turn. */
 void subscription_fill(struct subscription *subscription);
+/* Takes the memory of a large event, in the name of the tenant. False: there is no room. */
+bool packet_hold(struct packet *packet, const struct live_event *event, struct budget *answers, uint64_t owner);
 bool packet_is_large(const struct packet *packet);
 void subscription_received(struct subscription *subscription); /* a large packet has reached the watcher's loop */
 void subscription_end_turn(struct subscription *subscription); /* or it does not wait for one any more */
 void subscription_add(struct subscription *subscription, const struct live_event *event);
-void subscription_send(struct subscription *subscription); /* its packet, when the one before was taken */
+void subscription_fall_behind(struct subscription *subscription); /* it was live, and reads the log again */
+void subscription_send(struct subscription *subscription);        /* its packet, when the one before was taken */
 void subscription_send_tokens(
     struct subscription *subscription); /* the texts of attempts at work, as far as it has not seen them */
 void subscription_end(struct subscription *subscription, const struct status *why);

@@ -17,8 +17,25 @@
 
 #define EVENT_MEMORY_MAX ((size_t)64 << 20)
 
-static void free_events(struct packet *packet)
+/* ---- the memory of large events ---------------------------------------------------------------------------------- */
+
+/* Small ones are few, as a packet is, and texts are no longer than they. */
+static size_t live_event_cost(const struct live_event *event)
 {
+    bool is_text = event->kind == RENGA__V1__RUN_EVENT_KIND__RUN_EVENT_KIND_TOKEN;
+    return event->size > BUDGET_SMALL_MAX && !is_text ? event->size : 0;
+}
+
+bool packet_hold(struct packet *packet, const struct live_event *event, struct budget *answers, uint64_t owner)
+{
+    size_t cost = live_event_cost(event);
+    packet->hold.owner = owner;
+    return budget_take(answers, &packet->hold, cost, cost);
+}
+
+static void free_events(struct packet *packet, struct budget *answers)
+{
+    budget_give(answers, &packet->hold);
     while (packet->first) {
         struct live_event *event = packet->first;
         packet->first = event->next;
@@ -59,11 +76,13 @@ static void subscription_deliver(struct subscription *subscription)
     while (subscription->watcher && !subscription->paused && subscription->delivered.first) {
         struct live_event *live = subscription->delivered.first;
         subscription->delivered.first = live->next;
+        /* The call takes it. */
+        budget_give_part(subscription->answers, &subscription->delivered.hold, live_event_cost(live));
         subscription_deliver_event(subscription->watcher, live);
         free(live);
     }
     if (!subscription->watcher) { /* the shard has been told, and does not wait for the packet */
-        free_events(&subscription->delivered);
+        free_events(&subscription->delivered, subscription->answers);
         return;
     }
     if (subscription->delivered.first || !subscription->has_packet)
@@ -91,8 +110,8 @@ static void packet_came(struct work *work)
 static void free_subscription(struct work *work)
 {
     struct subscription *subscription = CONTAINER_OF(work, struct subscription, gone);
-    free_events(&subscription->delivered);
-    free_events(&subscription->packet);
+    free_events(&subscription->delivered, subscription->answers);
+    free_events(&subscription->packet, subscription->answers);
     arena_fini(&subscription->arena);
     free(subscription);
 }
@@ -139,6 +158,8 @@ static void send_gone(struct subscription *subscription)
         if (*link)
             *link = subscription->next;
         loop_disarm(thread->shard->loop, &subscription->heartbeat);
+        loop_disarm(thread->shard->loop, &subscription->room_retry);
+        budget_give(subscription->answers, &subscription->room);
         subscription_end_turn(subscription);
         if (subscription->agent)
             agent_release(thread->shard->runner->options.agents, subscription->agent);

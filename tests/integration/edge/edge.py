@@ -38,6 +38,8 @@ AGENTS = {
                         "c": {"kind": "set", "values": {"x": LARGE + "end"}, "on": {"done": "end"}}}},
     "larger": {"state": {"x": {"type": "string"}}, "start": "a",
                "nodes": {"a": {"kind": "set", "values": {"x": LARGE}, "visits": {"max": 40, "then": "end"}, "on": {"done": "a"}}}},
+    "wide": {"state": {"x": {"type": "string"}, **{f"x{i}": {"type": "string"} for i in range(24)}}, "input": ["x"], "start": [f"n{i}" for i in range(24)],
+             "nodes": {f"n{i}": {"kind": "set", "inputs": ["x"], "copy": {f"x{i}": "x"}, "on": {"done": "end"}} for i in range(24)}},
 }
 
 

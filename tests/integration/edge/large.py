@@ -23,6 +23,7 @@ PART = 1 if SLOW == 1 else 8      # of the lists, under a sanitizer: workers rea
 UNREAD = 200         # answers of 3 MB, which would take 6 MB each until they are sent
 UNREAD_MOST = 250 << 20  # bytes: a tenant's part, a quarter of 8 times rpc.memory_max, and what passes through meanwhile
 WATCHERS, WATCHED_S, WATCHED_MOST = 800, 4, 450 << 20  # streams, seconds, bytes: two bounds, and what passes through
+UNREAD_STREAMS, UNREAD_S, UNREAD_EVENTS_MOST = 600, 6, 350 << 20  # of a step with 24 events of 250 KB; seconds, bytes: two bounds, and what passes through
 INITIAL_WINDOW_SIZE = 4  # a setting of HTTP/2
 STALLED_MOST = 4 * 300_000 + (256 << 10)  # bytes of one: four events (edge/README.md), and the windows
 suite = Suite("one", f"--http.listen={PAGE}", "--edge.reader_timeout=3s", key="anna")
@@ -249,15 +250,21 @@ def _():
     return f"{grown >> 20} MiB for {granted} answers of {UNREAD}"
 
 
-@check("streams of gRPC that nobody reads hold a bound of large events together, and a reader is served behind them")
-def _():
-    run = store_large("anna")["runId"].encode()
-    before = rss()
-    peers = [Peer(suite.rpc_port, mine=[(INITIAL_WINDOW_SIZE, 0)]) for _ in range(WATCHERS // 100)]
+def stalled_watchers(run, count, filters=b""):
+    """Streams of gRPC that nobody reads; `filters` are further fields of WatchRunRequest."""
+    peers = [Peer(suite.rpc_port, mine=[(INITIAL_WINDOW_SIZE, 0)]) for _ in range(count // 100)]
     for peer in peers:
         for _ in range(100):
             stream = peer.open("/renga.v1.Orchestrator/WatchRun", header(b"authorization", b"Bearer anna"))
-            peer.send_body(stream, message(b"\x0a" + varint(len(run)) + run))
+            peer.send_body(stream, message(b"\x0a" + varint(len(run)) + run.encode() + filters))
+    return peers
+
+
+@check("streams of gRPC that nobody reads hold a bound of large events together, and a reader is served behind them")
+def _():
+    run = store_large("anna")["runId"]
+    before = rss()
+    peers = stalled_watchers(run, WATCHERS)
     most, until = 0, time.monotonic() + WATCHED_S
     while time.monotonic() < until:
         most = max(most, rss() - before)
@@ -268,6 +275,34 @@ def _():
         peer.close()
     wait_until(lambda: suite.ask("GET", "/v1/threads/unread/state").status == 200, "the state is not read any more", 20.0 * SLOW, 0.1)
     return f"{most >> 20} MiB for {WATCHERS} streams"
+
+
+def holds_a_bound(before, name, begin, path):
+    """Watches memory while streams are not read; then a reader gets its events."""
+    most, slowest, until = 0, 0, time.monotonic() + UNREAD_S
+    open_ones = begin()
+    while time.monotonic() < until:
+        began = time.monotonic()
+        expect(suite.ask("GET", "/v1/agents", key="bert").status == 200, "another tenant is not served")
+        slowest = max(slowest, time.monotonic() - began)
+        most = max(most, rss() - before)
+        time.sleep(0.05)
+    for one in open_ones:
+        one.close()
+    if SLOW == 1:
+        expect(most <= UNREAD_EVENTS_MOST, f"{name}: {most >> 20} MiB")
+    wait_until(lambda: numbers([event.data for event in suite.events(path) if event.id]), f"{name}: a reader gets no events", 30.0 * SLOW, 0.1)
+    return f"{name}: {most >> 20} MiB, a call of another tenant {slowest:.2f} s"
+
+
+@check("streams that nobody reads hold a bound of the events of a large step, over gRPC and HTTP, without and with a filter of kinds, and a reader is served")
+def _():
+    run = suite.start("wide", wait=True, inputJson={"x": "x" * 250_000})["runId"]
+    before = rss()
+    told = [holds_a_bound(before, "WatchRun", lambda: stalled_watchers(run, UNREAD_STREAMS), f"/v1/runs/{run}/events"),
+            holds_a_bound(before, "kinds", lambda: stalled_watchers(run, UNREAD_STREAMS, b"\x1a\x01\x07"), f"/v1/runs/{run}/events"),
+            holds_a_bound(before, "events:watch", lambda: stalled_readers(UNREAD_STREAMS // 10, f"/v1/events:watch?runs={run}"), f"/v1/runs/{run}/events")]
+    return "; ".join(told)
 
 
 @check("readers that leave while large events are written disturb no other, and a drain waits for none")

@@ -1,4 +1,5 @@
 /* Watchers that come in the middle of a step: what was written so far, once, whoever else looks on. */
+#include "base/budget.h"
 #include "journal/events.h"
 #include "lifecycle/broken_thread.h"
 #include "lifecycle/thread_lifecycle.h"
@@ -21,15 +22,18 @@ struct seen {
     Renga__V1__WatchRunRequest request;
     char text[65536 + 1024]; /* "node=token|" and the kinds of other events by their number */
     int64_t last;
-    size_t tokens, settled; /* settled: progress that is not provisional */
+    bool ended;
+    size_t events, tokens, settled; /* settled: progress that is not provisional */
 };
 
 static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
 {
     struct seen *seen = watcher->owner;
+    seen->ended |= !event;
     if (!event)
         return;
-    assert_true(event->event_id > seen->last);
+    assert_true(event->event_id > seen->last || event->event_case == RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT);
+    seen->events += event->event_case != RENGA__V1__RUN_EVENT__EVENT_HEARTBEAT;
     seen->last = event->event_id;
     if (!event->provisional) /* what is shown for good is on disk */
         assert_true((uint64_t)event->event_id >> EVENT_NUMBER_BITS <= watcher->subscription->thread->committed);
@@ -43,7 +47,7 @@ static void saw(struct watcher *watcher, const Renga__V1__RunEvent *event)
              *event->token->channel ? "." : "", event->token->channel, event->token->text);
 }
 
-static struct seen *watch(const char *run, int64_t after)
+static struct seen *seen_create(const char *run, int64_t after)
 {
     struct seen *seen = calloc(1, sizeof *seen);
     renga__v1__watch_run_request__init(&seen->request);
@@ -52,6 +56,12 @@ static struct seen *watch(const char *run, int64_t after)
     seen->last = after;
     seen->watcher =
         (struct watcher){.loop = stage.loop, .tenant = "tenant", .request = &seen->request, .came = saw, .owner = seen};
+    return seen;
+}
+
+static struct seen *watch(const char *run, int64_t after)
+{
+    struct seen *seen = seen_create(run, after);
     INSIDE(&stage, runner_watch(stage.runner, &seen->watcher));
     return seen;
 }
@@ -242,6 +252,117 @@ static void who_leaves_as_the_thread_goes_is_answered_once(void **state)
     stage_clear(&stage);
 }
 
+/* ---- large events ------------------------------------------------------------------------------------------------ */
+
+#define LARGE       100000
+#define LARGE_STEPS 3
+#define READERS     8
+#define ROOM        ((size_t)512 << 10) /* of a tenant, for large events */
+
+static struct budget room;
+
+static char *large_run_start(void)
+{
+    budget_init(&room, 4 * ROOM);
+    stage_set(&stage, "\"state\": {\"x\": {\"type\": \"string\"}}, \"start\": \"a\", \"nodes\": {\"a\": {" S
+                      ", \"visits\": {\"max\": 3, \"then\": \"end\"}, \"on\": {\"done\": \"a\"}}}");
+    stage.runner->options.answers = &room;
+    return start(&stage, "t", "");
+}
+
+static void large_step(void)
+{
+    char *update;
+    assert_true(asprintf(&update, "{\"x\": \"%*s\"}", LARGE, "x") > 0);
+    INSIDE(&stage, script_write(script_find("a", NULL, -1), "", update));
+    free(update);
+}
+
+static struct seen *watch_paused(const char *run)
+{
+    struct seen *seen = seen_create(run, 0);
+    loop_enter(stage.loop);
+    runner_watch(stage.runner, &seen->watcher);
+    runner_watch_pause(&seen->watcher);
+    loop_leave(stage.loop);
+    return seen;
+}
+
+static void large_run_end(void)
+{
+    stage_clear(&stage);
+    assert_int_equal(budget_used(&room), 0);
+    budget_fini(&room);
+}
+
+static void large_events_that_nobody_reads_hold_a_bound_and_all_come_to_those_who_read(void **state)
+{
+    struct seen *readers[READERS];
+    char *run = large_run_start();
+    for (int i = 0; i < LARGE_STEPS; i++)
+        large_step();
+    struct seen *first = watch(run, 0);
+    stage_settle(&stage, 1000);
+    assert_true(first->ended);
+    for (int i = 0; i < READERS; i++)
+        readers[i] = watch_paused(run);
+    stage_settle(&stage, 1000);
+    assert_in_range(budget_used(&room), LARGE, ROOM);
+    for (int i = 0; i < READERS; i++) {
+        INSIDE(&stage, runner_watch_resume(&readers[i]->watcher));
+        stage_settle(&stage, 2000);
+        assert_true(readers[i]->ended);
+        assert_int_equal(readers[i]->watcher.status.code, OK);
+        assert_int_equal(readers[i]->events, first->events);
+    }
+    assert_int_equal(budget_used(&room), 0);
+    for (int i = 0; i < READERS; i++)
+        watch_end(readers[i]);
+    watch_end(first);
+    large_run_end();
+}
+
+static void a_live_event_for_which_there_is_no_room_comes_when_there_is(void **state)
+{
+    struct budget_hold others = {0};
+    char *run = large_run_start();
+    struct seen *seen = watch(run, 0), *gone = watch(run, 0);
+    assert_true(budget_take(&room, &others, 2 * ROOM, 2 * ROOM));
+    for (int i = 0; i < LARGE_STEPS; i++)
+        large_step();
+    stage_settle(&stage, 5000);
+    size_t before = seen->events;
+    assert_false(seen->ended);
+    watch_end(gone); /* while it waits */
+    budget_give(&room, &others);
+    stage_settle(&stage, 1000);
+    assert_true(seen->ended);
+    assert_int_equal(seen->watcher.status.code, OK);
+    struct seen *all = watch(run, 0);
+    stage_settle(&stage, 1000);
+    assert_int_equal(seen->events, all->events);
+    assert_in_range(before, 1, all->events - 3 * LARGE_STEPS);
+    watch_end(all);
+    watch_end(seen);
+    large_run_end();
+}
+
+static void watchers_that_leave_give_the_room_of_their_events_back(void **state)
+{
+    struct seen *readers[READERS];
+    char *run = large_run_start();
+    for (int i = 0; i < LARGE_STEPS; i++)
+        large_step();
+    for (int i = 0; i < READERS; i++)
+        readers[i] = watch_paused(run);
+    stage_settle(&stage, 1000);
+    assert_in_range(budget_used(&room), LARGE, ROOM);
+    for (int i = 0; i < READERS; i++)
+        watch_end(readers[i]);
+    stage_settle(&stage, 1000);
+    large_run_end();
+}
+
 int main(void)
 {
     clock_stop();
@@ -254,6 +375,9 @@ int main(void)
         cmocka_unit_test(what_failures_have_spent_is_kept_and_bounds_the_run),
         cmocka_unit_test(who_leaves_while_the_thread_is_read_leaves_no_seat),
         cmocka_unit_test(who_leaves_as_the_thread_goes_is_answered_once),
+        cmocka_unit_test(large_events_that_nobody_reads_hold_a_bound_and_all_come_to_those_who_read),
+        cmocka_unit_test(a_live_event_for_which_there_is_no_room_comes_when_there_is),
+        cmocka_unit_test(watchers_that_leave_give_the_room_of_their_events_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
