@@ -192,18 +192,6 @@ static bool cite_keeps_one(const struct evidence *text, const char *answer)
     return false;
 }
 
-/* "Is it kept?", 保存されますか。 */
-static bool cite_asks(const char *sentence, size_t length)
-{
-    static const char *const ends[] = {"?", "？", "か。", "か"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (length > end && memcmp(sentence + length - end, ends[i], end) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Whether the text has a heading or a question alone, and no other sentence. */
 static bool cite_only_asks(struct cite_text *cite)
 {
@@ -212,7 +200,7 @@ static bool cite_only_asks(struct cite_text *cite)
     const char *text = buffer_text(&cite->out);
     sentences_begin(&reader, text, cite->out.length);
     while (sentences_next(&reader, &span))
-        if (text[span.begin] != '#' && !cite_asks(text + span.begin, span.end - span.begin))
+        if (text[span.begin] != '#' && !cite_is_question(text + span.begin, span.end - span.begin))
             return false;
     return true;
 }
@@ -227,7 +215,7 @@ static char *cite_without_questions(struct citing *citing, struct cite_text *cit
         return NULL;
     sentences_begin(&reader, buffer_text(&cite->out), cite->out.length);
     while (sentences_next(&reader, &span))
-        if (cite_asks(text + span.begin, span.end - span.begin))
+        if (cite_is_question(text + span.begin, span.end - span.begin))
             memset(text + span.begin, ' ', span.end - span.begin);
     return text;
 }

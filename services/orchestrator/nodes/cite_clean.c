@@ -365,7 +365,7 @@ static void clean_take_line(struct cleaning *cleaning, size_t begin, size_t end)
     if (cleaning->dropping || (!cleaning->in_code && clean_tells_source(cleaning->text, begin, end)))
         return;
     if (!cleaning->in_code) {
-        clean_line(cleaning, begin, end);
+        clean_line(cleaning, begin + cite_label_end(line, end - begin), end);
         return;
     }
     buffer_append(&cleaning->out, line, end - begin);

@@ -14,7 +14,7 @@
 struct cut_key {
     uint32_t codes[KEY_MAX];
     size_t length;
-    bool kana;
+    const struct cut_within *within; /* a verb that the text ends in; NULL: the key is a word of letters */
 };
 
 static bool cut_is_letter(uint32_t code)
@@ -22,15 +22,45 @@ static bool cut_is_letter(uint32_t code)
     return script_of(code) == SCRIPT_LETTER && code < 0x1100; /* Korean puts its particles behind words */
 }
 
-/* Verbs and sentences end with these: to stop there is no sign of a cut. */
-static bool cut_may_end_with(uint32_t kana)
+/* The characters within a verb, and those that may follow there: 削除さ|れる, 使用しま|す. A noun may end with the same
+ * (高さ, お知らせ), but a source goes on with a particle. */
+static const struct cut_within {
+    const char *kana, *next;
+} cut_within[] = {
+    {"さ", "れせず"},   {"せ", "んるてたずらば"},
+    {"っ", NULL},       {"ま", "すしせ"},
+    {"ら", "れなずせ"}, {"れ", "るたてまなばず"},
+    {"まし", "たてょ"}, {"し", "またてなよ"},
+    {"き", "ま"},       {"ち", "ま"},
+    {"び", "ま"},       {"み", "ま"},
+    {"り", "ま"},       {"え", "ま"},
+    {"け", "ま"},       {"げ", "ま"},
+    {"べ", "ま"},       {"め", "ま"},
+    {"を", NULL},
+};
+
+/* The row of the verb that `kana`, the end of a text, is within; NULL: a sentence may end there. */
+static const struct cut_within *cut_within_verb(const uint32_t *kana, size_t count)
 {
-    static const uint32_t ends[] = {0x3044, 0x3046, 0x304B, 0x304F, 0x3050, 0x3059, 0x305F, 0x3060,
-                                    0x3064, 0x306D, 0x306C, 0x3076, 0x3080, 0x3088, 0x308B, 0x3093};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends[i] == kana)
+    for (size_t i = 0; i < sizeof cut_within / sizeof *cut_within; i++) {
+        uint32_t codes[2] = {0};
+        size_t length = strlen(cut_within[i].kana), letters = 0;
+        for (size_t at = 0; at < length;)
+            codes[letters++] = utf8_read(cut_within[i].kana, length, at, &at);
+        if (letters <= count && memcmp(kana + count - letters, codes, letters * sizeof *codes) == 0)
+            return &cut_within[i];
+    }
+    return NULL;
+}
+
+/* Whether the verb may go on with the character; of a row without any, with each. */
+static bool cut_goes_on(const struct cut_within *within, uint32_t code)
+{
+    size_t length = within->next ? strlen(within->next) : 0;
+    for (size_t at = 0; at < length;)
+        if (utf8_read(within->next, length, at, &at) == code)
             return true;
-    return false;
+    return !within->next && script_of(code) >= SCRIPT_HAN;
 }
 
 /* The end of the sentence that the sources have to have as a whole; length 0: it ends as it may. */
@@ -58,10 +88,10 @@ static struct cut_key cut_read_key(const char *sentence, size_t length)
     }
     if (words < WORDS_LEAST)
         key.length = 0;
-    if (last[0] && script_of(last[KANA_KEY - 1]) == SCRIPT_HIRAGANA && !cut_may_end_with(last[KANA_KEY - 1])) {
+    key.within = last[0] ? cut_within_verb(last, KANA_KEY) : NULL;
+    if (key.within) {
         memcpy(key.codes, last, sizeof last);
         key.length = KANA_KEY;
-        key.kana = true;
     }
     return key;
 }
@@ -76,17 +106,22 @@ static void cut_find_word(const struct passage *passage, const struct cut_key *k
     struct fold fold;
     struct folded c;
     size_t length = 0, same = 0;
+    uint32_t first = 0, second = 0; /* behind the key */
     bool more = true;
     fold_begin(&fold, passage->text, passage->length);
     while (more && !found->whole) {
         more = fold_next(&fold, &c);
         if (more && cut_is_letter(c.code)) {
             same += same == length && same < key->length && key->codes[same] == c.code;
+            first = length == key->length ? c.code : first;
+            second = length == key->length + 1 ? c.code : second;
             length++;
             continue;
         }
-        found->whole |= same == key->length && length == same;
-        found->longer |= same == key->length && length > same;
+        size_t more_letters = same == key->length ? length - same : 0;
+        bool plural = (more_letters == 1 && first == 's') || (more_letters == 2 && first == 'e' && second == 's');
+        found->whole |= same == key->length && (length == same || plural);
+        found->longer |= more_letters > 0;
         length = same = 0;
     }
 }
@@ -101,7 +136,7 @@ static void cut_find_kana(const struct passage *passage, const struct cut_key *k
     while (more && !found->whole) {
         more = fold_next(&fold, &c);
         if (memcmp(last, key->codes, sizeof last) == 0) {
-            bool goes_on = more && script_of(c.code) == SCRIPT_HIRAGANA;
+            bool goes_on = more && cut_goes_on(key->within, c.code);
             found->longer |= goes_on;
             found->whole |= !goes_on;
         }
@@ -115,6 +150,6 @@ bool cite_is_cut(const struct cite_sources *sources, const char *sentence, size_
     struct cut_key key = cut_read_key(sentence, length);
     struct cut_found found = {0};
     for (size_t i = 0; key.length && i < sources->count && !found.whole; i++)
-        (key.kana ? cut_find_kana : cut_find_word)(&sources->passages[i], &key, &found);
+        (key.within ? cut_find_kana : cut_find_word)(&sources->passages[i], &key, &found);
     return found.longer && !found.whole;
 }

@@ -62,6 +62,11 @@ bool cite_text_carries_row(const struct cite_text *cite, const char *row, size_t
            (support->exact || claims_agree(said, source.quote, source.heading));
 }
 
+static bool cite_text_leaves_out(const struct cite_text *cite, const char *sentence, size_t length)
+{
+    return cite->drops_questions && cite->unsupported == CITE_DROP && cite_is_question(sentence, length);
+}
+
 static size_t cite_stop_before(const char *text, size_t end)
 {
     static const char *const stops[] = {".", "!", "?", "。", "！", "？", "．"};
@@ -250,7 +255,8 @@ static void cite_prose(struct cite_text *cite, const char *text, size_t begin, s
         }
         bool said = cite_was_said(cite, text + from, to - from);
         cite->sentences += !said;
-        bool carried = !said && cite_text_carries(cite, text + from, to - from, &support) &&
+        bool carried = !said && !cite_text_leaves_out(cite, text + from, to - from) &&
+                       cite_text_carries(cite, text + from, to - from, &support) &&
                        !(cite_ends_text(text, to) && cite_is_cut(cite->sources, text + from, to - from));
         kept = carried || cite->unsupported != CITE_DROP;
         if (kept && cite->line_empty)

@@ -26,7 +26,14 @@ char *cite_clean(const struct cite_sources *sources, const char *answer, struct 
 /* The words of a heading's line without its marks, its number and a colon. */
 struct cited_span cite_heading_words(const char *text, size_t begin, size_t end);
 
-/* Whether the sentence, the last of a text, stops within a word that all sources continue. Linear in the sources. */
+/* Behind the label of an answer at the beginning of a line, or 0: "Answer: ", 回答：. */
+size_t cite_label_end(const char *line, size_t length);
+
+/* Whether the sentence is a question: "Is it kept?", 保存されますか。 A mark such as [1] or a quote may follow. */
+bool cite_is_question(const char *sentence, size_t length);
+
+/* Whether the sentence, the last of a text, stops within a word that all sources continue: "used", されます. Another
+ * form of a noun is no cut. Linear in the sources. */
 bool cite_is_cut(const struct cite_sources *sources, const char *sentence, size_t length);
 
 /* A sentence of a text. */
@@ -49,9 +56,10 @@ struct cite_text {
     const struct cite_sources *sources;
     struct evidence *evidence;
     enum cite_unsupported unsupported;
-    const char *mark;    /* behind a sentence that is not carried, with CITE_MARK */
-    bool has_references; /* sentences get marks: [1] */
-    bool footnotes;      /* ... [^1], and the references are their definitions */
+    const char *mark;     /* behind a sentence that is not carried, with CITE_MARK */
+    bool has_references;  /* sentences get marks: [1] */
+    bool footnotes;       /* ... [^1], and the references are their definitions */
+    bool drops_questions; /* with CITE_DROP: a question is left out, as it states nothing */
 
     struct buffer out;
     struct cited *cited; /* CITED_MAX, in the order of the text */

@@ -169,7 +169,8 @@ void report_read_lines(struct report *report, struct report_span text, struct re
         buffer_clear(&line);
         line_print(&line, raw.text, raw.length);
         const struct report_span sentence = {buffer_text(&line), line.length};
-        bool carried = cite_text_carries(&report->cite, sentence.text, sentence.length, &support);
+        bool asks = report->cite.unsupported == CITE_DROP && cite_is_question(sentence.text, sentence.length);
+        bool carried = !asks && cite_text_carries(&report->cite, sentence.text, sentence.length, &support);
         report->looked++;
         if (!carried && report->cite.unsupported == CITE_DROP)
             line_drop(report, sentence);
@@ -184,11 +185,12 @@ void report_read_lines(struct report *report, struct report_span text, struct re
 
 /* ---- of the sources ---------------------------------------------------------------------------------------------- */
 
-/* A row of a menu or a table, or a few letters, is no sentence of a report. */
+/* A row of a menu or a table, a few letters, or a question, is no sentence of a report. */
 static bool line_says_something(struct report_span line)
 {
     return line.length <= LINE_MAX_BYTES && report_characters(line.text, line.length) >= LINE_LEAST &&
-           !memmem(line.text, line.length, " | ", 3) && !strchr("|#`", line.text[0]);
+           !memmem(line.text, line.length, " | ", 3) && !strchr("|#`", line.text[0]) &&
+           !cite_is_question(line.text, line.length);
 }
 
 /* A sentence of a source as a line of the report: without links, marks and tags, and still carried. */

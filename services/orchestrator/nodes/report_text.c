@@ -272,6 +272,7 @@ static bool analysis_write_text(struct report *report, struct report_span text)
     report->no_memory |= !copy;
     if (!copy)
         return false;
+    cite->drops_questions = true;
     cite_text_write(cite, copy);
     report->looked += cite->sentences - sentences;
     report->kept += (int32_t)(cite->cited_count - cited);

@@ -111,6 +111,8 @@ FAULTS = {
     "answers with a sentence of its own": at("answer", says(INVENTED)),
     "swaps a word of each right sentence": rewrites(swapped),
     "writes text from right to left": rewrites(lambda text: "\u202e" + text + "\u2066"),
+    "writes a label before each answer": rewrites(lambda text: ("**回答：** " if re.search("[ぁ-ん]", text) else "Answer: ") + text),
+    "asks in place of each answer": rewrites(lambda text: "保存期間は30日間ですか。" if "30日間" in text else text[:-1] + "?"),
     "ends with the question in place of what its subtasks found": asks_back,
     "searches for something else and answers with a sentence of its own": both(at("select", calls(*SEARCHES)), at("answer", says(INVENTED))),
     "answers with sources of its own alone": at("answer", says("[1] https://example.org/a\n[2] https://example.org/b")),
@@ -150,7 +152,7 @@ def holds(question, words):
         return
     expect(result.found and all(one in result.answer for one in words), f"{question}: {state(result)}")
     expect(INVENTED not in result.answer and result.citations, f"{question}: {state(result)}")
-    expect(not re.search("invoicing|painted|payment|30週間|[\u202a-\u202e\u2066-\u2069]", result.answer), f"{question}: {state(result)}")
+    expect(not re.search("invoicing|Answer:|回答：|\\?|か。|painted|payment|30週間|[\u202a-\u202e\u2066-\u2069]", result.answer), f"{question}: {state(result)}")
 
 
 @check("a model that behaves answers them too, and nothing else")

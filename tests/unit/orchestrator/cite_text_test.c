@@ -6,14 +6,18 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 static char moon[] =
     "The moon is 384,400 km away from the earth. It has no air. See https://nasa.example/moon for more.";
-static char mars[] = "Mars has two moons, Phobos and Deimos. A year on Mars lasts 687 days. Port 9090 is used. ポート "
-                     "9090 を使用します。";
+static char mars[] =
+    "Mars has two moons, Phobos and Deimos. A year on Mars lasts 687 days. Port 9090 is used. ポート 9090 "
+    "を使用します。"
+    "The gateway opens new ports and watches all boxes at night. 鍵の長さは設定で変えられます。塔の高さは市が決めます。"
+    "古い記録は30日後に自動で削除されました。申請の内容は必ず上長に知らせなければなりません。お知らせは毎朝届きます。";
 
 static char uri_moon[] = "https://a.example/moon(1)", uri_mars[] = "mars.md";
 static char title_moon[] = "The [moon]", title_mars[] = "Mars";
@@ -62,6 +66,17 @@ static const char *write_in(enum cite_unsupported unsupported, bool references, 
     return kept;
 }
 
+static bool is_cut(const char *sentence)
+{
+    struct cite_sources *sources = calloc(1, sizeof *sources);
+    assert_non_null(sources);
+    sources->passages[0] = (struct passage){.text = mars, .length = strlen(mars)};
+    sources->count = 1;
+    bool cut = cite_is_cut(sources, sentence, strlen(sentence));
+    free(sources);
+    return cut;
+}
+
 static void becomes(const char *answer, const char *wanted)
 {
     assert_string_equal(write_in(CITE_DROP, false, answer), wanted);
@@ -97,6 +112,64 @@ static void an_answer_that_stops_within_a_word_is_not_taken(void **state)
     becomes("A year on Mars lasts 687 days", "A year on Mars lasts 687 days");
     becomes("ポート 9090 を使用しま", "");
     becomes("ポート 9090 を使用します", "ポート 9090 を使用します");
+}
+
+static void an_end_that_a_sentence_may_have_is_no_cut(void **state)
+{
+    static const char *const whole[] = {
+        "The gateway opens new port", /* of "ports" */
+        "The gateway watches at night all box",
+        "設定で変えられます鍵の長さ",
+        "市が決めます塔の高さ",
+        "毎朝届きますお知らせ",
+    };
+    static const char *const cut[] = {
+        "鍵の長さは設定で変えら",
+        "鍵の長さは設定で変えられ",
+        "古い記録は30日後に自動で削除さ",
+        "古い記録は30日後に自動で削除され",
+        "古い記録は30日後に自動で削除されまし",
+        "申請の内容は必ず上長に知らせなけれ",
+        "申請の内容は必ず上長に知らせなければなりませ",
+        "The gateway opens new ports and watc",
+        "お知らせは毎朝届き",
+    };
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (is_cut(whole[i]))
+            fail_msg("%s", whole[i]);
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+        if (!is_cut(cut[i]))
+            fail_msg("%s", cut[i]);
+}
+
+static void the_label_of_an_answer_is_no_part_of_it(void **state)
+{
+    becomes("Answer: Mars has two moons.", "Mars has two moons.");
+    becomes("**Answer:** Mars has two moons.", "Mars has two moons.");
+    becomes("**Answer**: Mars has two moons.", "Mars has two moons.");
+    becomes("回答: ポート 9090 を使用します。", "ポート 9090 を使用します。");
+    becomes("回答：\nポート 9090 を使用します。", "ポート 9090 を使用します。");
+    becomes("It has no air.\n\nFinal answer: Mars has two moons.", "It has no air.\n\nMars has two moons.");
+    becomes("Antwort: Port 9090 is used.", "Port 9090 is used.");
+    becomes("Answers: Mars has two moons.", "");
+}
+
+static void a_question_is_known_by_its_end(void **state)
+{
+    static const char *const questions[] = {
+        "Is it kept?",         "保存期間は何日間ですか。",     "保存期間は何日間ですか", "保存期間は何日間ですか[1]。",
+        "何日間ですか。[^12]", "**保存期間は何日間ですか。**", "「何日間ですか。」",     "\"Is it kept?\"",
+        "何日間ですか．",
+    };
+    static const char *const others[] = {
+        "It is kept.", "部屋は静か。", "保存は確か",   "違いは明らか。", "残りはいくらか。",
+        "?",           "か",           "30日間です。", "It is kept [1]."};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        if (!cite_is_question(questions[i], strlen(questions[i])))
+            fail_msg("%s", questions[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cite_is_question(others[i], strlen(others[i])))
+            fail_msg("%s", others[i]);
 }
 
 static void a_sentence_that_repeats_itself_is_not_taken(void **state)
@@ -272,6 +345,9 @@ int main(void)
         cmocka_unit_test(a_sentence_without_a_source_is_dropped_and_its_line_stays_whole),
         cmocka_unit_test(a_sentence_stands_once_however_it_is_written),
         cmocka_unit_test(an_answer_that_stops_within_a_word_is_not_taken),
+        cmocka_unit_test(an_end_that_a_sentence_may_have_is_no_cut),
+        cmocka_unit_test(a_question_is_known_by_its_end),
+        cmocka_unit_test(the_label_of_an_answer_is_no_part_of_it),
         cmocka_unit_test(a_sentence_that_repeats_itself_is_not_taken),
         cmocka_unit_test(a_heading_goes_with_its_section),
         cmocka_unit_test(a_heading_says_no_more_than_the_sources),

@@ -30,6 +30,23 @@ static void a_draft_is_held_to_the_sources_and_gets_their_notes(void **state)
     free(text);
 }
 
+static void a_question_of_the_sources_is_no_sentence_of_a_report(void **state)
+{
+    static struct source asked[] = {
+        {"https://a.example/faq", "FAQ",
+         "Is the market for solid state batteries safe and growing? How large is the market for solid state batteries "
+         "this year? The market for solid state batteries reached 1.2 billion dollars in 2024."},
+    };
+    open_report(asked, 1, "Solid state batteries", english_points, 1);
+    char *text = close_report("## Executive Summary\n\nIs the market for solid state batteries safe and growing?\n\n"
+                              "## Key Findings\n\n- How large is the market for solid state batteries this year?\n\n"
+                              "## Detailed Analysis\n\n### Market size and growth\n\nHow large is the market for solid "
+                              "state batteries this year?\n");
+    assert_null(strchr(text, '?'));
+    assert_non_null(strstr(text, "1.2 billion dollars"));
+    free(text);
+}
+
 static void sentences_without_a_source_may_be_marked(void **state)
 {
     open_report(english, 3, "Solid state batteries", english_points, 3);
@@ -179,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_draft_is_held_to_the_sources_and_gets_their_notes),
+        cmocka_unit_test(a_question_of_the_sources_is_no_sentence_of_a_report),
         cmocka_unit_test(sentences_without_a_source_may_be_marked),
         cmocka_unit_test(fences_and_small_talk_around_a_draft_are_left_out),
         cmocka_unit_test(two_findings_may_rest_on_one_sentence_of_a_source),
