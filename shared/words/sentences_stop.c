@@ -16,15 +16,14 @@ enum abbreviation {
 
 static const char *const going_on[] = {
     "approx", "capt", "cf", "ch", "col", "dr", "e.g", "ed", "eq", "fig", "gen", "gov", "hon", "i.e", "lt", "messrs",
-    "mr", "mrs", "ms", "mt", "no", "nos", "n\xC2\xB0", "p", "pp", "prof", "ref", "rep", "rev", "sec", "sen", "st",
-    "viz", "vol", "vs",
+    "mr", "mrs", "ms", "mt", "nos", "n\xC2\xB0", "p", "pp", "prof", "ref", "rep", "rev", "sen", "st", "viz", "vol",
+    "vs",
     /* German */
-    "bzgl", "bzw", "ca", "einschl", "evtl", "gegr", "gest", "ggf", "hl", "inkl", "insb", "lat", "nr", "sog", "u.a",
-    "vgl", "zzgl",
+    "bzgl", "bzw", "einschl", "evtl", "gegr", "gest", "ggf", "inkl", "insb", "lat", "nr", "sog", "u.a", "vgl", "zzgl",
     /* French and Spanish */
-    "aprox", "av", "dra", "ee", "ej", "env", "ex", "mgr", "n\xC3\xBAm", "p\xC3\xA1g", "p\xC3\xA1gs", "sra", "srta"};
-static const char *const may_end[] = {"al",  "ave", "blvd", "bros", "bspw", "co",  "corp", "dept",
-                                      "etc", "inc", "jr",   "ltd",  "sr",   "usf", "usw",  "uu"};
+    "aprox", "av", "dra", "ee", "ej", "mgr", "n\xC3\xBAm", "p\xC3\xA1g", "p\xC3\xA1gs", "sra", "srta"};
+static const char *const may_end[] = {"al", "ave", "blvd", "bros", "bspw", "ca", "co",  "corp", "dept", "env", "etc",
+                                      "ex", "hl",  "inc",  "jr",   "ltd",  "no", "sec", "sr",   "usf",  "usw", "uu"};
 
 bool stop_mark(uint32_t code)
 {
@@ -137,10 +136,10 @@ static bool german_ordinal(const char *text, size_t length, size_t at, size_t ne
     return false;
 }
 
-/* Words that often begin sentences in German, French and Spanish. */
-static const char *const beginning[] = {"das",  "der", "die", "dies",  "diese", "dieser", "ein", "eine", "el",
-                                        "elle", "er",  "es",  "il",    "ils",   "la",     "las", "le",   "les",
-                                        "los",  "mit", "sie", "todos", "un",    "una",    "une", "wir"};
+/* Words that often begin sentences in German, French and Spanish. Articles that names begin with are left out: La
+ * Jolla, Los Angeles, Le Mans. */
+static const char *const beginning[] = {"das", "der", "die", "dies", "diese", "dieser", "ein", "eine", "elle", "er",
+                                        "es",  "il",  "ils", "mit",  "sie",   "todos",  "un",  "una",  "une",  "wir"};
 
 /* Whether the word at `at` often begins sentences: They, It, How. */
 static bool begins_sentences(const char *text, size_t length, size_t at)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define TOKENS_OF_RIVER 4 /* "Frankfurt an der Oder" */
+
 static bool split_tokens_is_mark(char c)
 {
     return c == ',' || c == ';' || c == '?' || c == '.' || c == '!' || c == ':';
@@ -37,6 +39,23 @@ static void add_token(struct tokens *tokens, const struct marked *marked, size_t
     tokens->count++;
 }
 
+/* "Frankfurt an der Oder", "Rothenburg ob der Tauber" become one token: "Oder" is no conjunction there. */
+static void tokens_join_river(struct tokens *tokens)
+{
+    static const char *const rivers[] = {"oder",  "havel", "donau", "elbe",    "saale",  "spree", "ruhr", "lahn",
+                                         "mosel", "weser", "isar",  "unstrut", "tauber", "leine", NULL};
+    static const char *const at_words[] = {"an", "ob", NULL}, *const articles[] = {"der", NULL};
+    size_t count = tokens->count, town = count - TOKENS_OF_RIVER;
+    if (count < TOKENS_OF_RIVER || !token_is(tokens, count - 1, rivers) || !token_is_name(tokens, count - 1) ||
+        !token_is(tokens, count - 2, articles) || !token_is(tokens, count - 3, at_words) ||
+        !token_is_name(tokens, town) || tokens->list[town].stopped)
+        return;
+    tokens->list[town].end = tokens->list[count - 1].end;
+    tokens->list[town].stopped = tokens->list[count - 1].stopped;
+    tokens->list[town].word[0] = '\0'; /* as of a quoted name */
+    tokens->count = town + 1;
+}
+
 void tokens_read(struct text text, struct tokens *tokens)
 {
     struct marked marked;
@@ -49,6 +68,7 @@ void tokens_read(struct text text, struct tokens *tokens)
             at++;
         if (at > begin)
             add_token(tokens, &marked, begin, at);
+        tokens_join_river(tokens);
         at++;
     }
 }

@@ -148,6 +148,20 @@ static void a_comparison_asks_for_the_attribute_of_each(void **state)
     expect_parts("Was ist größer, Bonn oder Köln?", "Ist Bonn größer?|Ist Köln größer?");
 }
 
+static void a_town_on_a_river_is_one_name(void **state)
+{
+    static const char oder[] = "Ist Frankfurt an der Oder größer?|Ist Berlin größer?";
+    expect_parts("Was ist größer, Frankfurt an der Oder oder Berlin?", oder);
+    expect_parts("Ist Frankfurt an der Oder größer als Berlin?", oder);
+    expect_parts("Ist Frankfurt an der Oder oder Berlin größer?", oder);
+    expect_parts("Was ist älter, Frankfurt an der Oder oder Rothenburg ob der Tauber?",
+                 "Ist Frankfurt an der Oder älter?|Ist Rothenburg ob der Tauber älter?");
+    expect_parts("Leben in Frankfurt an der Oder mehr Menschen als in Bonn?",
+                 "Leben in Frankfurt an der Oder mehr Menschen?|Leben in Bonn mehr Menschen?");
+    expect_parts("Wann wurde Frankfurt an der Oder gegründet und wo liegt es?",
+                 "Wann wurde Frankfurt an der Oder gegründet?|Wo liegt Frankfurt an der Oder?");
+}
+
 static void a_part_that_cannot_stand_alone_keeps_the_question_whole(void **state)
 {
     expect_parts("What do I do when my phone is lost? And when a receipt is lost?",
@@ -259,6 +273,7 @@ int main(void)
         cmocka_unit_test(several_sentences_are_several_questions_in_other_languages),
         cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
+        cmocka_unit_test(a_town_on_a_river_is_one_name),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),
         cmocka_unit_test(greetings_and_marks_alone_ask_nothing),
