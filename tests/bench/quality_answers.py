@@ -170,13 +170,16 @@ def is_said(question, texts):
     return False
 
 
-def remove(folder, questions, share, target):
+def remove(folder, questions, share, target, part=None):
     """Copies `folder` to `target` without a seeded sample of the paragraphs that answer questions, and gives all questions, where
-    those about such a paragraph are near-misses now. Left out are those that the rest still seems to answer."""
+    those about such a paragraph are near-misses now. Left out are those that the rest still seems to answer. With `part`, the
+    sample is one of disjoint ones, which together have all paragraphs."""
     shutil.copytree(folder, target, dirs_exist_ok=True)
     paragraphs = [paragraph_of(question, folder) if question.get("uri") else None for question in questions]
     known = sorted(set(paragraphs) - {None})
     chosen = set(random.Random(SEED).sample(known, int(len(known) * share)))
+    if part is not None:
+        chosen = set(random.Random(SEED).sample(known, len(known))[part::round(1 / share)])
     left = []
     for at, _, names in os.walk(target):
         for name in names:
@@ -187,5 +190,5 @@ def remove(folder, questions, share, target):
         if paragraph not in chosen:
             kept.append(question)
         elif not is_said(question, left):
-            kept.append({"question": question["question"], "lang": question["lang"], "near": True})
+            kept.append({"question": question["question"], "lang": question["lang"], "near": True, "removed": question["uri"]})
     return kept

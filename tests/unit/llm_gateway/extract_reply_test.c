@@ -71,6 +71,18 @@ static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
     expect_answer(question, scored("(0.35)", "(0.05)"), answer, nothing);
 }
 
+static double confidence_of(const char *question, const char *evidence)
+{
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking, question);
+    tool_says(&asking, evidence);
+    assert_non_null(answer_of(&asking));
+    double confidence = asking.answer.finding->confidence;
+    asking_fini(&asking);
+    return confidence;
+}
+
 static double confidence_beside(const char *second)
 {
     char text[1024];
@@ -79,14 +91,34 @@ static double confidence_beside(const char *second)
              "chapter 6).\n\n[2] b.md:3-3 (0.49) | Ports\n%s\n\n[3] a.md:4-4 (0.10)\nRoot opens it.\n\n[4] a.md:5-5 "
              "(0.10)\nThe server is slow.\n\n[5] a.md:6-6 (0.10)\nIt rains.",
              second);
-    struct asking asking;
-    asking_init(&asking);
-    user_says(&asking, "Which port does the mail server of Graz listen on?");
-    tool_says(&asking, text);
-    assert_non_null(answer_of(&asking));
-    double confidence = asking.answer.finding->confidence;
-    asking_fini(&asking);
-    return confidence;
+    return confidence_of("Which port does the mail server of Graz listen on?", text);
+}
+
+/* The same words of the question, among few others and among many. */
+static double confidence_among(const char *question, const char *sentence)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "[1] a.md:1-2 (0.20)\n%s\n\n[2] a.md:3-3 (0.15)\nIt rains.", sentence);
+    return confidence_of(question, text);
+}
+
+static void a_sentence_that_says_much_else_is_trusted_less(void **state)
+{
+    static const struct {
+        const char *question, *brief, *wordy;
+    } rows[] = {
+        {"Which port does the mail server of Graz listen on?", "The mail server listens on port 8080.",
+         "The mail server listens on port 8080 while wagons, horses, barges, kites, sledges and balloons arrive "
+         "daily."},
+        {"メールサーバーの待ち受けポートは何番ですか", "メールサーバーのポートは8080番です。",
+         "メールサーバーのポートは8080番で、馬車、蒸気船、熱気球、飛行艇、観覧車、人力車が毎日到着します。"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double brief = confidence_among(rows[i].question, rows[i].brief);
+        double wordy = confidence_among(rows[i].question, rows[i].wordy);
+        if (brief < wordy + 0.05)
+            fail_msg("%s: %.2f among few words, %.2f among many", rows[i].question, brief, wordy);
+    }
 }
 
 static void a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores(void **state)
@@ -315,6 +347,7 @@ int main(void)
         cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
         cmocka_unit_test(a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores),
         cmocka_unit_test(a_text_that_contradicts_another_one_is_no_double),
+        cmocka_unit_test(a_sentence_that_says_much_else_is_trusted_less),
         cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
