@@ -62,7 +62,7 @@ if(NOT RENGA_SANITIZE) # TSan would take gRPC's code for ours
 endif()
 
 renga_package(PROTOBUF_C libprotobuf-c)
-renga_package(CURL libcurl)
+renga_package(CURL libcurl LIBRARIES ${CMAKE_DL_LIBS}) # loaded late: shared/http/libcurl.c
 renga_package(CJSON libcjson)
 renga_package(OPENSSL libcrypto)
 renga_package(LIBSSL libssl)

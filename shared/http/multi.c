@@ -184,17 +184,9 @@ static int timer_wanted(CURLM *curl, long timeout_ms, void *data)
 
 /* ---- easy handles ----------------------------------------------------------------------------------------------- */
 
-static void curl_begin(void)
-{
-    if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        fatal("http.curl", "libcurl cannot be initialised");
-}
-
 CURL *easy_create(struct http_client *client, struct easy_job *job)
 {
     if (!client->share) {
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
-        pthread_once(&once, curl_begin);
         client->share = xnonnull(curl_share_init());
         /* No locks: a client stays in its loop. */
         curl_share_setopt(client->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);

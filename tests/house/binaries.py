@@ -38,6 +38,12 @@ def segment_flags(name, segment):
     return found and found.group(1).replace(" ", "")
 
 
+def loaded_too_early(name):
+    """Libraries that a program loads at its start and not at its first request, as shared/http/libcurl.c would."""
+    out = subprocess.run(["ldd", f"{BIN}/{name}"], capture_output=True, text=True).stdout
+    return re.findall(r"^\s*(lib(?:curl|ldap|krb5)\S*) =>", out, re.M) if "libc.so" in out else ["ldd reads nothing"]
+
+
 def producers(name):
     """The compiler and its flags, as the debug information of each of our units tells them."""
     lines = set(re.findall(r"DW_AT_producer\s*:.*?(GNU C\d+ .*)", readelf(name, "--debug-dump=info", "--dwarf-depth=1")))
@@ -77,6 +83,8 @@ check("no memory is both writable and executable",
 check("calls of the C library are checked (_FORTIFY_SOURCE)",
       [name for name in SHIPPED if "__memcpy_chk" not in readelf(name, "-W", "--dyn-syms")])
 check("at level 3 in every unit", less_fortified())
+check("no program loads libcurl, and what it needs, before its first request",
+      [f"{name}: {library}" for name in SHIPPED for library in loaded_too_early(name)])
 check("stacks, their ends and indirect jumps are guarded in every unit",
       [f"{name}: {flag} is missing in '{producer[:200]}'" for name in SHIPPED for producer in producers(name)
        for flag in PRODUCER if flag not in producer.split()])
