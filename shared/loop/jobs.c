@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -125,7 +126,7 @@ static void *worker_main(void *data)
     (void)data;
     struct job *job;
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WORKER_NICE); /* of this thread alone, on Linux */
-    pthread_setname_np(pthread_self(), "worker");
+    thread_name("worker");
     pthread_mutex_lock(&pool.lock);
     while ((job = await_job())) {
         struct lane *lane = lane_of(job);

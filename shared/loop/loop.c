@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "loop/timers.h"
 
 #include <assert.h>
@@ -18,7 +19,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -345,6 +345,7 @@ static void *loop_run(void *data)
     struct loop *loop = data;
     struct epoll_event events[LOOP_EVENTS_MAX];
     int timeout_ms = 0;
+    thread_name("loop %u", loop->index);
     while (!atomic_load_explicit(&loop->stopping, memory_order_relaxed)) {
         int count = epoll_wait(loop->epoll_fd, events, LOOP_EVENTS_MAX, timeout_ms);
         int64_t looked_ns = clock_now_ns();
@@ -373,9 +374,6 @@ bool loop_start(struct loop *loop, struct status *st)
         loop->running = false;
         return fail(st, RESOURCE_EXHAUSTED, "no thread for loop %u: errno %d", loop->index, error);
     }
-    char name[16];
-    snprintf(name, sizeof name, "loop %u", loop->index % LOOPS_MAX);
-    pthread_setname_np(loop->thread, name);
     return true;
 }
 

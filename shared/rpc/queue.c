@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "rpc/mutexes.h"
 #include "rpc/runtime.h"
 #include "rpc/trim.h"
@@ -12,7 +13,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +33,7 @@ static unsigned queue_count;
 static void *pump(void *data)
 {
     struct queue *queue = data;
+    thread_name("queue %u", loop_index(queue->loop));
     for (;;) {
         grpc_event event = grpc_completion_queue_next(queue->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
         if (event.type == GRPC_QUEUE_SHUTDOWN)
@@ -110,9 +111,6 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
         int error = pthread_create(&queue->thread, NULL, pump, queue);
         if (error)
             fatal("rpc.threads", "no thread for completion queue %u: errno %d", i, error);
-        char name[16];
-        snprintf(name, sizeof name, "queue %u", i % LOOPS_MAX);
-        pthread_setname_np(queue->thread, name);
         queue_count = i + 1;
     }
     rpc_trim_start(loops[0]);

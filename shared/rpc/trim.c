@@ -50,7 +50,7 @@ static void trim_measured(struct timer *timer)
 void rpc_trim_start(struct loop *loop)
 {
     trim_loop = loop;
-    spare_kept = spare_size();
+    spare_kept = 0;
     trim_timer.expired = trim_measured;
     loop_enter(loop);
     loop_arm_after(loop, &trim_timer, DRAIN_POLL_MS);

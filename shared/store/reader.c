@@ -2,6 +2,7 @@
 #include "store/store_priv.h"
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -129,6 +130,7 @@ void *store_reader_run(void *data)
 {
     struct store_reader *reader = data;
     struct store *store = reader->store;
+    thread_name("store reader");
     for (struct store_scan *scan; (scan = reader_take(store)) != NULL;) {
         unsigned count = reader_count_of(scan);
         store->kind->scan(store->engine, reader->number, scan);

@@ -26,14 +26,12 @@ static bool store_start_threads(struct store *store, struct status *st)
     int error = pthread_create(&store->writer, NULL, store_writer_run, store);
     if (error != 0)
         return fail(st, RESOURCE_EXHAUSTED, "no thread for the store's writer: errno %d", error);
-    pthread_setname_np(store->writer, "store writer");
     while (store->readers_running < STORE_READERS) {
         struct store_reader *reader = &store->readers[store->readers_running];
         *reader = (struct store_reader){.store = store, .number = store->readers_running};
         error = pthread_create(&reader->thread, NULL, store_reader_run, reader);
         if (error != 0)
             return fail(st, RESOURCE_EXHAUSTED, "no thread for a reader of the store: errno %d", error);
-        pthread_setname_np(reader->thread, "store reader");
         store->readers_running++;
     }
     return true;

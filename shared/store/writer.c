@@ -2,6 +2,7 @@
  * transaction that belong to the same loop return together, as the work item of the first batch. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/store_priv.h"
 
 #include <assert.h>
@@ -201,6 +202,7 @@ static bool writer_is_closing(struct store *store)
 void *store_writer_run(void *data)
 {
     struct store *store = data;
+    thread_name("store writer");
     for (struct load load; (load = writer_take(store)).first != NULL || !writer_is_closing(store);) {
         if (load.first != NULL)
             writer_carry_out(store, &load);

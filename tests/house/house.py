@@ -71,6 +71,8 @@ check("shared/ includes neither services nor generated headers",
       including(shared, lambda path, name: name.endswith(".pb-c.h") or name.startswith("services/")))
 check("gRPC's headers stay in shared/rpc",
       including(outside("shared/rpc/"), lambda path, name: name.startswith("grpc/") and not name.endswith(".pb-c.h")))
+check("a thread is named by itself (base/thread.h)",
+      [path for path in product if "pthread_setname_np(" in read(path)])
 check("curl's headers stay in shared/http", including(outside("shared/http/"), lambda path, name: name.startswith("curl/")))
 check("hiredis stays where the replies of Redis are read",
       including(outside("shared/redis/replies.c"), lambda path, name: name.startswith("hiredis")))

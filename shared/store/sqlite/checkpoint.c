@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -82,6 +83,7 @@ static bool checkpoint_wait_for_work(struct checkpoint *checkpoint)
 static void *checkpoint_run(void *data)
 {
     struct checkpoint *checkpoint = data;
+    thread_name("store copies");
     while (checkpoint_wait_for_work(checkpoint)) {
         pthread_mutex_lock(&checkpoint->lock);
         bool forgets = checkpoint->forgets;
@@ -165,8 +167,6 @@ struct checkpoint *checkpoint_create(const struct sqlite_file *file, struct stat
         fail(st, RESOURCE_EXHAUSTED, "no thread for the store's checkpoints: errno %d", error);
     if (!checkpoint->running)
         checkpoint_destroy(&checkpoint);
-    else
-        pthread_setname_np(checkpoint->thread, "store copies");
     return checkpoint;
 }
 
