@@ -36,8 +36,8 @@ const struct option edge_options[] = {
                    "never takes them all; further ones are closed. 0: no bound, behind a proxy, which is one address."),
     INTEGER_OPTION(
         "edge.streams_per_client", "1000", 1, 1000000, "STREAMS",
-        "Streams at a time of one key; further ones are answered with 429. A stream of several runs counts once for "
-        "each."),
+        "Streams at a time of one tenant, or of a key without one, and five times as many runs in them; further ones "
+        "are answered with 429."),
     {.name = "edge.session_key",
      .type = OPTION_STRING,
      .secret = true,

@@ -142,9 +142,8 @@ bool stream_open(struct edge_stream *stream, const struct edge_stream_ops *ops, 
     }
     if (!stream_quota_take(edge->shared->quota, owner, calls)) {
         struct status st = {0};
-        fail(&st, RESOURCE_EXHAUSTED,
-             "this key may have %u streams at a time, and a stream counts once for each of its runs; close some",
-             edge->settings.streams_per_client);
+        fail(&st, RESOURCE_EXHAUSTED, "this tenant may have %u streams at a time, of %u runs together; close some",
+             edge->settings.streams_per_client, edge->settings.streams_per_client * STREAM_QUOTA_CALLS);
         st.retry_after_ms = 1000;
         edge_fail(request, &st);
         return false;

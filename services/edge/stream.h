@@ -38,7 +38,7 @@ struct edge_stream {
     struct edge_stream *next, **link;      /* in edge->streams */
     const struct rpc_principal *principal; /* valid as long as the request */
     uint64_t owner;                        /* of the client */
-    unsigned calls;                        /* that it takes of those of its client */
+    unsigned calls;                        /* that it takes of those of its tenant */
     struct buffer waiting;                 /* events behind a large one that is being written */
     const char *method;                    /* valid as long as the request */
     struct timer opening, heartbeat, patience, access;

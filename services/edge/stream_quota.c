@@ -9,11 +9,12 @@
 
 #define BUCKETS 256
 
-/* A client with at least one stream. */
+/* With at least one stream. */
 struct stream_owner {
     struct stream_owner *next;
     uint64_t owner;
     unsigned streams;
+    uint64_t calls;
 };
 
 struct stream_quota {
@@ -54,32 +55,32 @@ static struct stream_owner **stream_quota_link(struct stream_quota *quota, uint6
     return link;
 }
 
-bool stream_quota_take(struct stream_quota *quota, uint64_t owner, unsigned places)
+bool stream_quota_take(struct stream_quota *quota, uint64_t owner, unsigned calls)
 {
     pthread_mutex_lock(&quota->mutex);
-    struct stream_owner **link = stream_quota_link(quota, owner);
-    if (!*link) {
-        *link = xcalloc(1, sizeof **link);
-        (*link)->owner = owner;
+    struct stream_owner **link = stream_quota_link(quota, owner), *entry = *link;
+    uint64_t calls_max = (uint64_t)quota->streams_max * STREAM_QUOTA_CALLS;
+    bool has_room =
+        entry ? entry->streams < quota->streams_max && entry->calls + calls <= calls_max : calls <= calls_max;
+    if (has_room && !entry) {
+        entry = *link = xcalloc(1, sizeof *entry);
+        entry->owner = owner;
     }
-    struct stream_owner *entry = *link;
-    bool has_room = places <= quota->streams_max && entry->streams <= quota->streams_max - places;
-    entry->streams += has_room ? places : 0;
-    if (!entry->streams) {
-        *link = entry->next;
-        free(entry);
+    if (has_room) {
+        entry->streams++;
+        entry->calls += calls;
     }
     pthread_mutex_unlock(&quota->mutex);
     return has_room;
 }
 
-void stream_quota_release(struct stream_quota *quota, uint64_t owner, unsigned places)
+void stream_quota_release(struct stream_quota *quota, uint64_t owner, unsigned calls)
 {
     pthread_mutex_lock(&quota->mutex);
     struct stream_owner **link = stream_quota_link(quota, owner), *entry = *link;
-    assert(entry && entry->streams >= places);
-    entry->streams -= places;
-    if (!entry->streams) {
+    assert(entry && entry->streams && entry->calls >= calls);
+    entry->calls -= calls;
+    if (!--entry->streams) {
         *link = entry->next;
         free(entry);
     }
