@@ -3,6 +3,8 @@
  * prepared data, and our other threads go on. */
 #include "child/child.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -217,6 +219,9 @@ static bool launch_child(struct launch *launch, pid_t *pid, struct status *st)
     if (dumpable == 1)
         prctl(PR_SET_DUMPABLE, 1); /* the child has cleared it with its user: the memory was ours */
     close(report[0]);
+    /* The child's frames never return. Under the address sanitizer, the next mapping at this address would inherit
+     * them. */
+    ASAN_UNPOISON_MEMORY_REGION(stack, STACK_SIZE);
     munmap(stack, STACK_SIZE);
     return good;
 }
