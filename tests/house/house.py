@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the house is as it was drawn: layers, rooms, form. Reads the sources; runs nothing of them."""
+"""Whether the house is as it was drawn: layers, rooms, form. Reads the sources, and of them runs the library of the checks alone."""
 import collections
 import os
 import re
@@ -200,6 +200,17 @@ check("no text of a status names a method of gRPC: a person at HTTP or at the co
       [f"{path} says '{text[:60]}'" for path in product if path.startswith("services/") and "/generator/" not in path
        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', read(path)) if " " in text and methods & set(re.findall(r"\w+", text))]
       or ([] if len(methods) > 30 else ["the contract has no methods"]))
+
+LIBRARY_CHECK = """
+from checks import check, expect, finish
+@check("it has no reason to show")
+def _():
+    expect(False, "")
+finish()
+"""
+told = subprocess.run([sys.executable, "-c", LIBRARY_CHECK], cwd=os.path.join(ROOT, "tests", "lib"), capture_output=True, text=True)
+check("a check of tests/lib that fails without a reason has failed",
+      [] if told.returncode == 1 and "not ok - it has no reason" in told.stdout else [told.stdout + told.stderr])
 
 measured = measures.measure()
 check(f"at most {SHARED_SHARE_MAX:.0%} of the functions have a name that stands in several files",

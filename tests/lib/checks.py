@@ -37,11 +37,13 @@ def expect(condition, why):
 
 
 def record(sentence, why=None, figure=None):
-    verdict = "not ok" if why else "ok"
+    """`why` None: it holds. An empty reason is one, too: that of a check that shows an empty stderr."""
+    broken = why is not None
+    verdict = "not ok" if broken else "ok"
     _counts[verdict] += 1
-    tail = f": {why}" if why else f" ({figure})" if figure else ""
+    tail = f": {why or 'it does not hold'}" if broken else f" ({figure})" if figure else ""
     print(f"{verdict} - {sentence}{tail}", flush=True)
-    for service in _watched if why else ():
+    for service in _watched if broken else ():
         service.tell()
 
 
