@@ -32,7 +32,8 @@ const struct option llm_gateway_options[] = {
              "AZURE_OPENAI_API_KEY is read where this is not set. Without a key OpenAI and Anthropic are not asked at "
              "all."},
     LIST_OPTION("llm_gateway.models", "gpt-4.1-mini", "NAMES",
-                "Models that callers may ask for, by the upstream's names. The first one also answers to \"default\"."),
+                "Models that callers may ask for, by the upstream's names. The first one also answers to \"default\". "
+                "OPENAI_MODEL is read where this is not set and the provider is openai."),
     CHOICE_OPTION("llm_gateway.token_limit", "auto", DEPLOYMENT_TOKEN_LIMITS,
                   "What the upstream calls the longest answer. auto: max_completion_tokens for OpenAI itself, "
                   "max_tokens for all others."),

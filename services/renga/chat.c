@@ -79,6 +79,18 @@ static void show_finish(struct chat *chat, const Renga__V1__ChatFinish *finish)
     fflush(stdout);
 }
 
+/* On stderr: the answer on stdout is a text that others may read. */
+static void chat_tell_no_model(const Renga__V1__ChatFinish *finish)
+{
+    for (size_t i = 0; i < finish->n_degradations; i++)
+        if (finish->degradations[i]->kind == RENGA__V1__DEGRADATION_KIND__DEGRADATION_KIND_EXTRACTIVE) {
+            fputs(NAME ": no model has answered. OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL) where the gateway "
+                       "runs connects one\n",
+                  stderr);
+            return;
+        }
+}
+
 static void chat_event_received(const Renga__V1__ChatStreamEvent *event, void *data)
 {
     struct chat *chat = ((struct rpc_client_call *)data)->owner;
@@ -98,6 +110,7 @@ static void chat_event_received(const Renga__V1__ChatStreamEvent *event, void *d
         break;
     case RENGA__V1__CHAT_STREAM_EVENT__EVENT_FINISH:
         show_finish(chat, event->finish);
+        chat_tell_no_model(event->finish);
         break;
     default:
         break;
@@ -153,11 +166,11 @@ static int chat_command(int argc, char **argv)
     static const struct peer peers[] = {{CONNECT, &renga__v1__llm_gateway__descriptor},
                                         {"peers.llm_gateway", &renga__v1__llm_gateway__descriptor},
                                         {0}};
-    struct daemon daemon = command_daemon(
-        NAME,
-        "asks a model through the gateway: in this process, or one that runs. OPENAI_API_KEY, OPENAI_BASE_URL "
-        "and the like are read as by 'renga serve'.",
-        gateway, argc, argv);
+    struct daemon daemon = command_daemon(NAME,
+                                          "asks a model through the gateway: in this process, or one that runs. "
+                                          "OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL and the like are read as by "
+                                          "'renga serve'.",
+                                          gateway, argc, argv);
     daemon.usage = NAME " [OPTIONS] QUESTION";
     daemon.examples = NAME " \"What is linked verse?\"\n" NAME
                            " --connect gateway:15001 --json \"What is linked verse?\" | jq -r .text\n";

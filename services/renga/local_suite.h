@@ -14,8 +14,8 @@
 #define SUITE_MODEL_OPTION(product)                                                                                    \
     {                                                                                                                  \
         .name = "model", .type = OPTION_STRING, .unit = "MODEL",                                                       \
-        .help = "Which model to ask, by its name in the gateway. OPENAI_API_KEY and OPENAI_BASE_URL are read as by "   \
-                "'renga serve'; without any of them no model is asked, and the " product                               \
+        .help = "Which model to ask, by its name in the gateway. OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL "    \
+                "are read as by 'renga serve'; without the first two no model is asked, and the " product              \
                 " consists of the documents' own sentences (extractive)."                                              \
     }
 

@@ -367,6 +367,7 @@ const struct provider openai_provider = {
     .base_url = "https://api.openai.com/v1",
     .url_variable = "OPENAI_BASE_URL",
     .key_variable = "OPENAI_API_KEY",
+    .model_variable = "OPENAI_MODEL",
     .keyed_host = "api.openai.com",
     .stream_type = "text/event-stream",
     .find_endpoint = openai_find_endpoint,

@@ -51,8 +51,8 @@ struct provider_endpoint {
 struct provider {
     const char *name;     /* "openai": in answers, the ledger and logs */
     const char *base_url; /* default; NULL: it must be configured */
-    const char *url_variable,
-        *key_variable;       /* environment variables, used if the option is not set; NULL: no variable */
+    /* Environment variables, used if the option is not set; NULL: no variable. */
+    const char *url_variable, *key_variable, *model_variable;
     const char *keyed_host;  /* this host requires a key; NULL: no host does */
     const char *stream_type; /* Content-Type of a stream: "text/event-stream" or "application/x-ndjson" */
     uint32_t unknown;        /* PARAMETER_BITs that its API does not support */

@@ -55,14 +55,24 @@ static const char *provider_of(const struct config *config)
     return unsaid ? extractive_provider.name : name;
 }
 
-/* The models, or the provider's own name if it has only that one. */
-static const char *const *route_options_models_of(const struct config *config, size_t *count)
+/* The models. If none are set, the one of the provider's variable, or the extractive provider's only one. NULL: no
+ * memory. */
+static const char *const *route_options_models_of(struct arena *arena, const struct config *config, size_t *count)
 {
     static const char *const itself[] = {"extractive"};
-    if (strcmp(provider_of(config), extractive_provider.name) != 0 || !is_default(config, "llm_gateway.models"))
+    const char *provider = provider_of(config), *variable = provider_named(provider)->model_variable;
+    const char *named = variable ? getenv(variable) : NULL;
+    if (!is_default(config, "llm_gateway.models"))
         return config_list(config, "llm_gateway.models", count);
     *count = 1;
-    return itself;
+    if (strcmp(provider, extractive_provider.name) == 0)
+        return itself;
+    if (!named || !*named)
+        return config_list(config, "llm_gateway.models", count);
+    const char **one = arena_alloc(arena, sizeof *one);
+    if (one)
+        one[0] = arena_strdup(arena, named);
+    return one && one[0] ? one : NULL;
 }
 
 static bool name_azure_deployment(struct deployment_terms *terms, const struct config *config, struct status *st)
@@ -129,7 +139,9 @@ static bool check_models(const char *const *names, size_t count, struct status *
 bool routes_of_options(struct routes *routes, const struct config *config, struct status *st)
 {
     size_t count;
-    const char *const *names = route_options_models_of(config, &count);
+    const char *const *names = route_options_models_of(&routes->arena, config, &count);
+    if (!names)
+        return fail(st, RESOURCE_EXHAUSTED, "no memory for a model's name");
     if (!check_models(names, count, st) || !create_deployment(routes, config, st))
         return false;
     routes->list = arena_zalloc(&routes->arena, count * sizeof *routes->list);

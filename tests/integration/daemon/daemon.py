@@ -256,6 +256,14 @@ def _():
         expect(as_json["text"] + "\n" == alone.stdout and as_json["finish_reason"] == "STOP", str(as_json))
 
 
+@check("`renga chat` says on stderr that no model has answered, and how one is connected")
+def _():
+    done = run("renga", "chat", "hello")
+    expect(done.returncode == 0 and "hello" in done.stdout and "OPENAI" not in done.stdout, done.stdout)
+    expect("no model has answered" in done.stderr and "OPENAI_API_KEY" in done.stderr, done.stderr)
+    expect("no model" not in run("renga", "chat", *MODEL, "--model=parrot", "hello there").stderr, "one that has answered is told of")
+
+
 @check("`renga chat` ends with 2 without a question, with 1 and a reason where it fails")
 def _():
     expect(run("renga", "chat").returncode == 2, "no question")

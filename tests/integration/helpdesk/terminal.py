@@ -405,6 +405,19 @@ def _():
     expect(done.returncode == 0 and ask("--docs", SAMPLES, ENGLISH).stdout in done.stdout, done.stdout + done.stderr)
 
 
+@check("the first command refuses a wrong flag, a second question and a folder that is not there, and says how it is called")
+def _():
+    def called(*arguments, **variables):
+        return subprocess.run([os.path.join(ROOT, "deploy", "quickstart"), *arguments], capture_output=True, text=True, cwd=folder,
+                              timeout=60 * SLOW, env=surroundings(**{"RENGA_BIN": os.path.realpath(BIN), **variables}))
+    for done, why in ((called("--wrong"), "unknown flag '--wrong'"), (called("How", "long?"), "give one question, in quotes"),
+                      (called(DOCS="/nowhere"), "there is no folder '/nowhere'"), (called(RENGA_BIN="/nowhere"), "there is no program '/nowhere/renga'")):
+        expect(done.returncode == 2 and not done.stdout and done.stderr.startswith(f"quickstart: {why}"), f"{done.returncode}: {done.stdout}{done.stderr}")
+        expect('\n  deploy/quickstart --services ["QUESTION"]' in done.stderr and "#" not in done.stderr, done.stderr)
+    helped = called("--help")
+    expect(helped.returncode == 0 and "OPENAI_MODEL" in helped.stdout and not helped.stderr, helped.stdout + helped.stderr)
+
+
 @check("the README shows what the first command prints")
 def _():
     with open(os.path.join(ROOT, "README.md")) as file:

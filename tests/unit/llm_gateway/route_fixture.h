@@ -36,7 +36,7 @@ static inline void routing_read(struct routing *routing)
 /* With these flags, NULL-terminated; NULL: none. */
 static inline void routing_configure(struct routing *routing, const char *const *flags)
 {
-    static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"};
+    static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "ANTHROPIC_API_KEY"};
     const struct option *tables[] = {llm_gateway_options};
     char *arguments[FLAGS_MAX] = {(char *)(uintptr_t) "test"}, document[128];
     int count = 1;

@@ -245,6 +245,35 @@ static void a_key_comes_from_where_the_document_says(void **state)
     routing_end(&routing);
 }
 
+static void expect_model(const char *const *flags, const char *key, const char *expected)
+{
+    struct routing routing = {0};
+    routing_configure(&routing, flags);
+    setenv("OPENAI_MODEL", "llama", 1);
+    if (key)
+        setenv("OPENAI_API_KEY", key, 1);
+    routing_read(&routing);
+    unsetenv("OPENAI_MODEL");
+    unsetenv("OPENAI_API_KEY");
+    assert_non_null(routing.routes);
+    assert_int_equal(routes_listed(routing.routes), 1);
+    assert_string_equal(routes_at(routing.routes, 0)->name, expected);
+    assert_string_equal(routes_at(routing.routes, 0)->targets[0].model, expected);
+    routing_end(&routing);
+}
+
+static void the_variable_of_openais_model_names_the_one_model_unless_an_option_does(void **state)
+{
+    static const char *const upstream[] = {"--llm_gateway.upstream=http://127.0.0.1:9/v1", NULL};
+    static const char *const named[] = {"--llm_gateway.models=b", NULL};
+    static const char *const ollama[] = {"--llm_gateway.provider=ollama", NULL};
+    expect_model(NULL, "sk-env", "llama");
+    expect_model(upstream, NULL, "llama");
+    expect_model(named, "sk-env", "b");
+    expect_model(NULL, NULL, "extractive"); /* neither a key nor an upstream */
+    expect_model(ollama, NULL, "gpt-4.1-mini");
+}
+
 static void the_options_alone_make_one_deployment_and_a_route_a_model(void **state)
 {
     static const char *const flags[] = {"--llm_gateway.upstream=http://127.0.0.1:9/v1",
@@ -344,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_name_is_found_or_the_nearest_is_told),
         cmocka_unit_test(a_slip_that_does_no_harm_is_warned_of),
         cmocka_unit_test(a_key_comes_from_where_the_document_says),
+        cmocka_unit_test(the_variable_of_openais_model_names_the_one_model_unless_an_option_does),
         cmocka_unit_test(the_options_alone_make_one_deployment_and_a_route_a_model),
         cmocka_unit_test(list_models_shows_every_route_and_where_it_leads),
         cmocka_unit_test(a_list_that_does_not_fit_is_none),
