@@ -122,8 +122,8 @@ static bool tell_unreviewed(const struct helpdesk_call *call, Renga__V1__AgentRe
     outcome->degradations = list;
     for (size_t i = 0; i < result->n_subtasks && outcome->n_degradations < DEGRADATIONS_MAX; i++) {
         const Renga__V1__Subtask *subtask = result->subtasks[i];
-        if (!subtask->found || subtask->is_completed)
-            continue;
+        if (!subtask->found || subtask->is_completed || !subtask->n_reflection_results)
+            continue; /* without a review, another degradation tells why */
         list[outcome->n_degradations] = unreviewed(call, subtask, i + 1);
         if (!list[outcome->n_degradations++])
             return false;

@@ -253,6 +253,7 @@ def _():
               [(True, 0, "", ANSWERS[first + "\n</subtask>"]), (True, 0, "", ANSWERS["How is a password reset?\n</subtask>"])], name)
         equal((result.answer, result.found, result.HasField("not_found")), (ANSWERS["<results>"], True, False), name)
         equal(stands_in(result), [(first, 15)], f"what is told {name}")
+        expect(not any("review" in d.reason for d in result.outcome.degradations), f"a review is told of that was not made: {result.outcome}")
         ends = {e.subtask.subtask_number: word("SubtaskStage", e.subtask.stage) for e in seen if e.WhichOneof("event") == "subtask"}
         equal(set(ends.values()), {"SUBTASK_STAGE_DONE"}, f"the last stages {name}")
     script(reflect=lambda request, context: context.abort(grpc.StatusCode.DATA_LOSS, "nothing that could be read")
