@@ -10,7 +10,7 @@ writeFileSync(join(folder, 'entry.js'), ['base/sse', 'base/run_model', 'base/cha
 run(ESBUILD, join(folder, 'entry.js'), '--bundle', '--format=esm', '--external:./vendor.js', '--outfile=' + join(folder, 'all.mjs'), '--log-level=error')
 copyFileSync(join(CONSOLE, 'vendor/vendor.js'), join(folder, 'vendor.js'))
 writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-const { blockParser, RunModel, changesOf, lanesOf, withTop, droppedFiles, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst, parseExact, rawNumber, learnTime, serverNow, duration, fileName } = await import(join(folder, 'all.mjs'))
+const { blockParser, RunModel, changesOf, lanesOf, withTop, droppedFiles, layout, query, match, piecesOf, sourcesOf, sceneOf, documentsOf, openAtFirst, parseExact, rawNumber, learnTime, serverNow, duration, shortened, fileName } = await import(join(folder, 'all.mjs'))
 globalThis.document ??= { visibilityState: 'hidden' }
 
 await check('events are read alike, wherever the stream is cut', async () => {
@@ -156,6 +156,10 @@ await check('an answer is cut into its sentences, and a sentence that is not in 
   const citations = [{ sentenceNumber: 1, sentence: 'One.', uri: 'a', quote: 'q' }, { sentenceNumber: 2, sentence: 'Gone.', uri: 'b', quote: 'q' }, { sentenceNumber: 3, sentence: 'Two.', uri: 'a', quote: 'r' }]
   expect(piecesOf('One. And Two.', citations).map(piece => piece.number ?? '-').join() === '1,-,3', piecesOf('One. And Two.', citations))
   expect(sourcesOf(citations).map(source => source.quotes.length).join() === '2,1', sourcesOf(citations))
+})
+
+await check('a text that is too long for a line ends with an ellipsis, and a short one stays as it is', async () => {
+  expect(shortened(' How  long?\n', 9) === 'How long?' && shortened('How long are', 9) === 'How long…' && shortened('𠮷𠮷𠮷', 2) === '𠮷…', shortened('How long are', 9))
 })
 
 await check('of a graph of 500 nodes 150 are drawn, and the rest is counted', async () => {

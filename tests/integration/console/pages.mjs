@@ -46,6 +46,20 @@ await check('a question shows its plan, its parts, and an answer whose sentences
   await picture(page, 'ask')
 })
 
+await check('a question that is longer than its title stands whole above its answer, and a missing model is a note and no warning', async () => {
+  const question = 'How long are backups kept? What do I do if I have forgotten my password?'
+  await page.goto('/')
+  await page.fill('#question', question)
+  await page.press('#question', 'Enter')
+  await page.waitForSelector('.answer-card', WAIT)
+  expect(await page.innerText('h1') === question, await page.innerText('h1'))
+  expect(await page.locator('.answer-card .note:has-text("No language model answered")').count() === 1 && await page.locator('.answer-card .note.warn').count() === 0, 'a warning')
+  await page.goto('/')
+  await page.waitForSelector('.rows a:has-text("What do I do if I have forgotten…")')
+  await page.goto(asked)
+  await page.waitForSelector('.answer-card', WAIT)
+})
+
 await check('after a reload the same answer stands there', async () => {
   const before = await page.innerText('.answer-text')
   await page.reload()

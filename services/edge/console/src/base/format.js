@@ -65,3 +65,9 @@ export const sorted = (list, by) => {
   const order = formatter(Intl.Collator, { numeric: true })
   return [...list].sort((a, b) => order.compare(by(a), by(b)))
 }
+
+// A text in one line of at most so many characters, with "…" where it goes on.
+export function shortened(text, most) {
+  const whole = [...text.trim().replace(/\s+/g, ' ')]
+  return whole.length > most ? whole.slice(0, most - 1).join('').trimEnd() + '…' : whole.join('')
+}

@@ -1,16 +1,15 @@
 // Calls of typed agents that are streams: the request is kept by its run, so that a reload takes the stream up again
 // from its beginning and comes to the same result.
 import { newId, rawNumber } from './api.js'
+import { shortened } from './format.js'
 import { useEffect, useRef, useState } from './html.js'
 import { rememberRequest, requestOf } from './kept.js'
 import { readStream } from './sse.js'
 import { touch, withSlot } from './shared_stream.js'
 
-const cutTitle = text => [...text.trim().replace(/\s+/g, ' ')].slice(0, 60).join('')
-
 // Starts a run by its stream, and resolves with the run's id as soon as the run is kept.
 export async function startTyped(kind, path, fields, title, onLink) {
-  const body = { ...fields, options: { ...fields.options, requestId: newId(), keepRunning: true, labels: { title: cutTitle(title) } } }
+  const body = { ...fields, options: { ...fields.options, requestId: newId(), keepRunning: true, labels: { title: shortened(title, 60) } } }
   const stop = new AbortController()
   let accepted = null
   const outcome = await withSlot(() => readStream(() => ({ path, method: 'POST', body }), {

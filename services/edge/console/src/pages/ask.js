@@ -1,6 +1,6 @@
 // Ask: a question, its plan and subtasks as they go, and the answer with a source for every sentence.
 import { get, parseJson, post, seg } from '../base/api.js'
-import { cost, count, duration } from '../base/format.js'
+import { cost, count, duration, shortened } from '../base/format.js'
 import { html, useState } from '../base/html.js'
 import { draft } from '../base/kept.js'
 import { navigate } from '../base/router.js'
@@ -12,7 +12,7 @@ import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, State
 import { CollectionPicker } from '../parts/collections.js'
 import { Icon } from '../parts/icons.js'
 
-const AGENT = 'helpdesk', KIND = 'asked'
+const AGENT = 'helpdesk', KIND = 'asked', TITLE_MAX = 300
 
 // Enter sends, Shift+Enter breaks the line; not while an input method composes.
 export const sendKey = submit => event => {
@@ -112,7 +112,7 @@ export function AskRun({ runId }) {
   useFresh(again, !known && run && ['QUEUED', 'RUNNING'].includes(bare(run.state)), 2000)
   const result = state.result ?? (!known && run?.outputJson ? resultOf(run) : null)
   const plan = state.plan ?? result?.plan?.subtasks
-  const title = run?.labels?.title || result?.question || t('ask.title')
+  const title = shortened(result?.question || run?.labels?.title || t('ask.title'), TITLE_MAX)
   const [refused, setRefused] = useState(null)
   const cancel = () => post(`/v1/runs/${seg(runId)}:cancel`, { reason: t('cancel.by_person') }).then(() => { setRefused(null); touch(runId); again() }, setRefused)
   const ended = plan ? Object.values(state.subtasks).filter(one => /DONE|FAILED/.test(one.stage)).length : 0
@@ -131,7 +131,7 @@ export function AskRun({ runId }) {
     ${result && html`<${Card} title=${t('ask.answer')} kind="answer-card">
       ${!result.found && html`<${Note} kind="warn" icon="warn">${t('ask.not_found')}<//>`}
       <${CitedText} text=${result.answer} citations=${result.citations} />
-      ${result.notFound?.lookedFor?.length > 0 && html`<div class="missing"><h3>${t('ask.missing')}</h3><ul>${result.notFound.lookedFor.map(one => html`<li dir="auto">${one}</li>`)}</ul>
+      ${result.notFound?.lookedFor?.length > 0 && html`<div class="missing">${result.found && html`<h3>${t('ask.missing')}</h3><ul>${result.notFound.lookedFor.map(one => html`<li dir="auto">${one}</li>`)}</ul>`}
         ${result.notFound.nearest?.length > 0 && html`<details><summary>${t('ask.nearest')}</summary><ul class="hits">${result.notFound.nearest.map(hit => html`<${Quote} hit=${hit} />`)}</ul></details>`}</div>`}
       <${Degradations} list=${result.outcome?.degradations} />
       <${Spent} usage=${result.outcome?.usage} ms=${run ? Number(run.endedMs) - Number(run.startedMs) : 0} /><//>`}
