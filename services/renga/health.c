@@ -54,8 +54,15 @@ static int health_command_check(struct daemon_process *process, const struct con
         return COMMAND_USAGE;
     }
     command_call_prepare(&health.call, process, config_duration_ms(config, "timeout"));
-    if (!command_call_run(&health.call, NAME))
+    if (!command_call_wait(&health.call)) {
+        struct status *why = &health.call.call.status;
+        const char *connect = config_string(config, CONNECT);
+        if (health.call.lost)
+            fail(why, why->code, "%s; does a server listen at %s?", why->text,
+                 connect ? connect : config_string(config, TARGET));
+        command_call_report(&health.call, NAME);
         return COMMAND_FAILED;
+    }
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(
         &grpc__health__v1__health_check_response__serving_status__descriptor, health.answer);
     puts(value ? value->name : "UNKNOWN");

@@ -108,8 +108,7 @@ static bool conversation_open_session(struct conversation *conversation, const c
         return false;
     if (!form)
         return fail(&conversation->call.call.status, INVALID_ARGUMENT,
-                    session ? "there is no session '%.128s' yet; name a form to begin it" : "name a form, FORM.json%s",
-                    session ? session : "");
+                    "there is no session '%.128s' yet; name a form to begin it", session);
     return conversation_start(conversation, form);
 }
 
@@ -188,7 +187,8 @@ static int interview_work(struct daemon_process *process, const struct config *c
     struct status st = {0};
     size_t count;
     struct conversation conversation = {.client = {.command = INTERVIEW, .process = process, .config = config}};
-    const char *const *arguments = command_arguments(config, INTERVIEW, 0, 1, "give one form, FORM.json", &count);
+    size_t least = config_string(config, "session") ? 0 : 1; /* a session that has begun has its form */
+    const char *const *arguments = command_arguments(config, INTERVIEW, least, 1, "give one form, FORM.json", &count);
     if (!arguments)
         return COMMAND_USAGE;
     conversation.interview = process_stub(process, &renga__v1__form_interview__descriptor, &st);

@@ -173,7 +173,7 @@ bool observation_serve(struct observation *observation, struct status *st)
             pages_serve(observation->http, &observation->pages);
         loop_leave(observation->loop);
         if (!observation->http)
-            return false;
+            return fail(st, st->code, "%s; free the address, or choose another by http.listen", st->text);
         log_info("http.listening", "%s, port %d", listen, http_server_port(observation->http));
     }
     atomic_store(&observation->not_ready, NULL);

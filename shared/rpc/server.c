@@ -170,7 +170,9 @@ static bool server_listen_on(struct rpc_server *server, struct status *st)
     server->port = grpc_server_add_http2_port(server->grpc, server->listen, credentials);
     grpc_server_credentials_release(credentials);
     if (!server->port)
-        return fail(st, UNAVAILABLE, "cannot listen on %s: the address is in use or not of this machine",
+        return fail(st, UNAVAILABLE,
+                    "cannot listen on %s: the address is in use or not of this machine; free it, or choose another by "
+                    "rpc.listen",
                     server->listen);
     return true;
 }

@@ -171,11 +171,13 @@ def _():
            f"{done.returncode}: {done.stderr}")
 
 
-@check("a port in use ends the start with exit code 1 and names the address")
+@check("a port in use ends the start with exit code 1, and names the address and the option")
 def _():
     with Running("renga-planner") as daemon:
-        done = run("renga-planner", f"--rpc.listen=127.0.0.1:{daemon.port}", "--http.listen=127.0.0.1:0")
-        expect(done.returncode == 1 and str(daemon.port) in done.stderr, f"{done.returncode}: {done.stderr}")
+        for one, other in (("rpc.listen", "http.listen"), ("http.listen", "rpc.listen")):
+            done = run("renga-planner", f"--{one}=127.0.0.1:{daemon.port}", f"--{other}=127.0.0.1:0")
+            expect(done.returncode == 1 and f"127.0.0.1:{daemon.port}" in done.stderr and f"choose another by {one}" in done.stderr,
+                   f"{done.returncode}: {done.stderr}")
 
 
 @check("an address that is none ends the start with exit code 2, and says what one looks like")
@@ -336,7 +338,10 @@ def _():
     with Running("renga-planner") as daemon:
         done = run("renga", "health", "--peers.server", f"127.0.0.1:{daemon.port}", "renga.v1.Planner")
         expect(done.returncode == 0 and done.stdout == "SERVING\n", done.stdout + done.stderr)
-    expect(run("renga", "health", "--peers.server", f"127.0.0.1:{free_port()}").returncode == 1, "nobody")
+    for flag in ("--peers.server", "--connect"):
+        port = free_port()
+        nobody = run("renga", "health", flag, f"127.0.0.1:{port}")
+        expect(nobody.returncode == 1 and f"does a server listen at 127.0.0.1:{port}?" in nobody.stderr, nobody.stderr)
 
 
 # ---- traces -----------------------------------------------------------------------------------------------------------
