@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_MAX     50
-#define RUN_ID_MAX   64
-#define AFTER        "after."
-#define WATCH_METHOD "renga.v1.Orchestrator/WatchRun"
+#define RUNS_MAX      50
+#define STARTS_A_TURN 4 /* calls of a stream that begin in one turn of the loop: others need it meanwhile */
+#define RUN_ID_MAX    64
+#define AFTER         "after."
+#define WATCH_METHOD  "renga.v1.Orchestrator/WatchRun"
 
 struct watched {
     struct rpc_client_call call; /* first */
@@ -36,8 +37,13 @@ struct multiplex {
     struct edge *edge;
     struct http_request *request;
     const struct trace_context *trace;
+    ProtobufCService *stub;
+    const struct rpc_principal *principal;
     int64_t timeout_ms;
-    size_t count, open;
+    size_t count, open;   /* open: not ended, whether started or not */
+    size_t started;       /* the first ones of `runs` */
+    struct work starting; /* of the others */
+    bool cancelled;
     struct watched runs[];
 };
 
@@ -49,7 +55,7 @@ static struct multiplex *watch_of(struct edge_stream *stream)
 static void watch_each(struct edge_stream *stream, void (*act)(struct rpc_client_call *call))
 {
     struct multiplex *watch = watch_of(stream);
-    for (size_t i = 0; i < watch->count; i++)
+    for (size_t i = 0; i < watch->started; i++)
         if (!watch->runs[i].ended)
             act(&watch->runs[i].call);
 }
@@ -66,6 +72,7 @@ static void watch_resume(struct edge_stream *stream)
 
 static void watch_cancel(struct edge_stream *stream)
 {
+    watch_of(stream)->cancelled = true;
     watch_each(stream, rpc_client_call_cancel);
 }
 
@@ -94,6 +101,17 @@ static void watch_positions(const struct multiplex *watch, char positions[POSITI
             (size_t)snprintf(positions + used, POSITIONS_MAX - used, "%s%" PRId64, i ? "." : "", watch->runs[i].after);
 }
 
+static void watch_close_if_over(struct multiplex *watch)
+{
+    if (watch->open)
+        return;
+    struct edge *edge = watch->edge;
+    stream_write_end(&watch->stream, "ALL_ENDED");
+    stream_close(&watch->stream);
+    edge->calls--;
+    edge_check_drained(edge);
+}
+
 static void watch_run_ended(struct watched *run)
 {
     struct multiplex *watch = run->watch;
@@ -112,13 +130,7 @@ static void watch_run_ended(struct watched *run)
         json_write_end(&writer);
         stream_event_end(stream, &writer, name);
     }
-    if (watch->open)
-        return;
-    struct edge *edge = watch->edge;
-    stream_write_end(stream, "ALL_ENDED");
-    stream_close(stream);
-    edge->calls--;
-    edge_check_drained(edge);
+    watch_close_if_over(watch);
 }
 
 static void watch_run_came(const ProtobufCMessage *message, void *data)
@@ -250,24 +262,47 @@ static struct multiplex *watch_read(struct edge *edge, struct http_request *requ
     return reads ? watch : NULL;
 }
 
+static void watch_start_run(struct multiplex *watch, struct watched *run)
+{
+    Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
+    request.run_id = (char *)(uintptr_t)run->run_id;
+    request.after_event_id = run->after;
+    request.follow = true;
+    rpc_client_call_init(&run->call, watch->edge->loop, NULL);
+    run->call.principal = watch->principal;
+    run->call.timeout_ms = watch->timeout_ms ? watch->timeout_ms : watch->edge->settings.call_max_ms;
+    run->call.trace = watch->trace;
+    renga__v1__orchestrator__watch_run(watch->stub, &request, (Renga__V1__RunEvent_Closure)watch_run_came, run);
+    if (watch->stream.paused)
+        rpc_client_call_pause(&run->call);
+}
+
+/* Starts some of the calls that have not begun, or drops these if the client is gone. */
+static void watch_start_some(struct work *work)
+{
+    struct multiplex *watch = CONTAINER_OF(work, struct multiplex, starting);
+    for (unsigned i = 0; i < STARTS_A_TURN && watch->started < watch->count && !watch->cancelled; i++)
+        watch_start_run(watch, &watch->runs[watch->started++]);
+    if (watch->started == watch->count)
+        return;
+    if (!watch->cancelled) {
+        loop_post(watch->edge->loop, &watch->starting);
+        return;
+    }
+    watch->open -= watch->count - watch->started;
+    watch->count = watch->started;
+    watch_close_if_over(watch);
+}
+
 static void watch_start(struct multiplex *watch, const struct edge_peer *peer, const struct rpc_principal *principal)
 {
-    ProtobufCService *stub = peer->stub;
+    watch->stub = peer->stub;
+    watch->principal = principal;
     watch->open = watch->count;
+    watch->starting.run = watch_start_some;
     watch->edge->calls++;
     http_request_on_left(watch->request, watch_left, watch);
-    for (size_t i = 0; i < watch->count; i++) {
-        struct watched *run = &watch->runs[i];
-        Renga__V1__WatchRunRequest request = RENGA__V1__WATCH_RUN_REQUEST__INIT;
-        request.run_id = (char *)(uintptr_t)run->run_id;
-        request.after_event_id = run->after;
-        request.follow = true;
-        rpc_client_call_init(&run->call, watch->edge->loop, NULL);
-        run->call.principal = principal;
-        run->call.timeout_ms = watch->timeout_ms ? watch->timeout_ms : watch->edge->settings.call_max_ms;
-        run->call.trace = watch->trace;
-        renga__v1__orchestrator__watch_run(stub, &request, (Renga__V1__RunEvent_Closure)watch_run_came, run);
-    }
+    watch_start_some(&watch->starting);
 }
 
 void multiplex_watch(struct edge *edge, struct http_request *request)
