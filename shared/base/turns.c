@@ -28,8 +28,10 @@ static void turn_gate_forget(struct turn_gate *gate, struct turn_owner *owner)
 
 void turn_gate_fini(struct turn_gate *gate)
 {
-    while (gate->first)
-        turn_gate_forget(gate, gate->first);
+    for (struct turn_owner *owner = gate->first, *next; owner; owner = next) {
+        next = owner->next;
+        free(owner);
+    }
 }
 
 static struct turn_owner *turn_gate_owner(struct turn_gate *gate, uint64_t id)
