@@ -71,7 +71,6 @@ renga_package(HIREDIS hiredis)
 renga_package(SQLITE sqlite3)
 renga_package(ICU icu-i18n)
 renga_package(IDN2 libidn2)
-renga_package(LIBXML libxml-2.0)
 renga_package(CMOCKA cmocka)
 
 add_library(renga_flags INTERFACE)

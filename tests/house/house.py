@@ -79,8 +79,6 @@ check("hiredis stays where the replies of Redis are read",
 check("SQLite's header stays in shared/store/sqlite",
       including([path for path in product if not re.fullmatch(r"shared/store/sqlite/\w+\.c", path)],
                 lambda path, name: name.startswith("sqlite3")))
-check("libxml2 stays where HTML is read",
-      including(outside("services/tool_runner/documents/html_tokens.c"), lambda path, name: name.startswith("libxml/")))
 check("ICU and the stemmer stay in shared/words",
       including(outside("shared/words/"), lambda path, name: name.startswith(("unicode/", "libstemmer"))))
 check("nng stays in the mailbox of the orchestrator's fan-out",

@@ -1,9 +1,9 @@
 #include "documents/html_tokens.h"
 
 #include "documents/ascii_space.h"
+#include "documents/html_entities.h"
+#include "words/fold.h"
 
-#include <libxml/HTMLparser.h>
-#include <libxml/parserInternals.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,10 +183,17 @@ bool html_attribute(struct piece *attributes, struct piece *name, struct piece *
 
 /* ---- references -------------------------------------------------------------------------------------------------- */
 
+/* A page may not name control characters, surrogates and the two codes that are no characters. */
+static bool html_is_character(long code)
+{
+    if (code < 0x20)
+        return code == '\t' || code == '\n' || code == '\r';
+    return code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE && code != 0xFFFF;
+}
+
 static size_t put_character(long code, char character[HTML_CHARACTER_MAX], size_t *size)
 {
-    bool good = code > 0 && code <= 0x10FFFF && IS_CHAR((unsigned)code);
-    return good ? (size_t)xmlCopyCharMultiByte((xmlChar *)character, (int)code) : (*size = 0);
+    return html_is_character(code) ? utf8_write(character, (uint32_t)code) : (*size = 0);
 }
 
 size_t html_reference(struct piece text, char character[HTML_CHARACTER_MAX], size_t *size)
@@ -214,7 +221,6 @@ size_t html_reference(struct piece text, char character[HTML_CHARACTER_MAX], siz
     }
     name[length] = '\0';
     bool ends = length && length + 1 < text.length && text.at[length + 1] == ';';
-    const htmlEntityDesc *entity = ends ? htmlEntityLookup((const xmlChar *)name) : NULL;
     *size = length + 2;
-    return put_character(entity ? (long)entity->value : 0, character, size);
+    return put_character(ends ? (long)html_entity(name) : 0, character, size);
 }

@@ -160,6 +160,8 @@ static void html_is_read_without_what_is_no_text(void **state)
         {"no tags at all", "1-1  | no tags at all¶"},
         {"<p>日本語の<em>強調</em>文字</p>", "1-1  | 日本語の強調文字¶"},
         {"<p title=\"a>b\" lang=en/>1 < 2 &unknown; &lt;p&#62; R&D</p>", "1-1  | 1 < 2 &unknown; <p> R&D¶"},
+        {"&AElig;&zwnj;&Delta;&delta;&apos;&euro;&Aacute;&aacute;&amp;&sup1;", "1-1  | Æ\u200cΔδ'€Áá&¹¶"},
+        {"&nope;&Amp; &#0;&#xD800;&#x7;&#xFFFE;&#x110000;", "1-1  | &nope;&Amp; &#0;&#xD800;&#x7;&#xFFFE;&#x110000;¶"},
         {"<!-- <p>no</p> -->a<!doctype b><?c?></>d", "1-1  | ad¶"},
         {"<div>a</p></i></div></table>b", "1-1  | a¶1-1  | b¶"},
         {"<table><tr><td><p>a</table></p>b", "1-1  | a¶1-1  | b¶"},
