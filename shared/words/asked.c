@@ -8,11 +8,8 @@
 
 /* ---- tables of words --------------------------------------------------------------------------------------------- */
 
-size_t asked_stands(const struct asked_letters *letters, size_t at, size_t end, const char *word)
+size_t asked_stands_whole(const struct asked_letters *letters, size_t at, size_t end, const char *word)
 {
-    unsigned char first = (unsigned char)word[0];
-    if (first < 0x80 && (at >= end || letters->at[at].code != first)) /* nearly always, and soon decided */
-        return 0;
     size_t from = at, length = strlen(word);
     for (size_t i = 0, next; i < length; i = next, at++) {
         if (at >= end || letters->at[at].code != utf8_read(word, length, i, &next))
@@ -96,6 +93,13 @@ void asked_add_word(struct asked *asked, const struct asked_letters *letters, st
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+static unsigned char asked_lead(uint32_t code)
+{
+    char bytes[4];
+    utf8_write(bytes, code);
+    return (unsigned char)bytes[0];
+}
+
 void asked_letters_read(const char *text, size_t from, size_t length, struct asked_letters *letters)
 {
     struct fold fold;
@@ -104,9 +108,11 @@ void asked_letters_read(const char *text, size_t from, size_t length, struct ask
     letters->text = text;
     letters->count = 0;
     while (letters->count < ASKED_LETTERS_MAX && fold_next(&fold, &c))
-        letters->at[letters->count++] =
-            (struct asked_letter){c.code, (uint32_t)(from + c.begin), (uint32_t)(from + c.end)};
-    letters->at[letters->count] = (struct asked_letter){0, (uint32_t)length, (uint32_t)length};
+        letters->at[letters->count++] = (struct asked_letter){.code = c.code,
+                                                              .begin = (uint32_t)(from + c.begin),
+                                                              .end = (uint32_t)(from + c.end),
+                                                              .lead = asked_lead(c.code)};
+    letters->at[letters->count] = (struct asked_letter){.begin = (uint32_t)length, .end = (uint32_t)length};
 }
 
 size_t asked_skipped(const char *question, size_t length)

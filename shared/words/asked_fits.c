@@ -180,7 +180,10 @@ struct asked_fit asked_fits(const struct asked *asked, const char *question, siz
                             const char *sentence, size_t length)
 {
     struct asked_letters of_question, of_sentence;
-    struct asked_rated rated = {.asked = asked, .question = &of_question, .sentence = &of_sentence};
+    struct asked_rated rated; /* large: each part is set below */
+    rated.asked = asked;
+    rated.question = &of_question;
+    rated.sentence = &of_sentence;
     asked_letters_read(question, asked_skipped(question, question_length), question_length, &of_question);
     asked_letters_read(sentence, 0, length < SENTENCE_MAX ? length : SENTENCE_MAX, &of_sentence);
     rated.counter = asked_letters_of(&of_question, asked->counter);

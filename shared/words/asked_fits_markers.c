@@ -23,9 +23,9 @@ static bool asked_marker_at(const struct asked_letters *letters, size_t at, cons
 
 bool asked_sentence_has(const struct asked_letters *sentence, const char *const *words)
 {
-    for (; *words; words++)
-        for (size_t at = 0; at < sentence->count; at++)
-            if (asked_marker_at(sentence, at, *words))
+    for (size_t at = 0; at < sentence->count; at++)
+        for (const char *const *word = words; *word; word++)
+            if (asked_marker_at(sentence, at, *word))
                 return true;
     return false;
 }

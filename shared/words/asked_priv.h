@@ -11,6 +11,7 @@
 /* A letter in normal form; [begin, end) are bytes of the text. */
 struct asked_letter {
     uint32_t code, begin, end;
+    unsigned char lead; /* first byte of its UTF-8: most words of a table are ruled out by it */
 };
 
 /* The letters of a text. at[count] is a sentinel with the code 0. */
@@ -42,8 +43,15 @@ struct asked_word {
 extern const struct asked_word asked_nouns_ja[], asked_counters_ja[];
 extern const struct asked_word asked_nouns_en[], asked_adjectives_en[];
 
+/* The same, of a word that begins with the letter's first byte. */
+size_t asked_stands_whole(const struct asked_letters *letters, size_t at, size_t end, const char *word);
+
 /* The number of letters of `word` that stand at letter `at` and end at `end` at the latest; 0: it does not. */
-size_t asked_stands(const struct asked_letters *letters, size_t at, size_t end, const char *word);
+static inline size_t asked_stands(const struct asked_letters *letters, size_t at, size_t end, const char *word)
+{
+    bool may = at < end && letters->at[at].lead == (unsigned char)*word;
+    return may ? asked_stands_whole(letters, at, end, word) : 0;
+}
 
 /* Whether one of the words stands there; the list ends with NULL. */
 bool asked_stands_any(const struct asked_letters *letters, size_t at, size_t end, const char *const *words);
