@@ -211,7 +211,8 @@ struct gateway_shared *gateway_shared_create(const struct config *config, struct
     }
     retry_budget_init(&shared->budget, (double)config_integer(config, "llm_gateway.retry_share") / 100,
                       RETRIES_SAVED_MAX);
-    remember_money(shared);
+    if (config_string(shared->config, "llm_gateway.ledger")) /* one in memory is empty */
+        remember_money(shared);
     config_generation_log(shared->generation);
     shared->metrics = metrics;
     metrics_collect(metrics, gateway_shared_collect, NULL, shared);

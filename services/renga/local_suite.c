@@ -75,12 +75,13 @@ int local_suite_run(struct daemon *daemon, const char *runs, const char *record,
     struct playbook_copy copy = {0};
     if (!record)
         playbook_copy_make(&copy);
-    struct daemon_default defaults[7] = {
+    struct daemon_default defaults[8] = {
         {"tool_runner.store", knowledge},
         {"tool_runner.record", record ? record : copy.target},
         {"orchestrator.store", runs},
+        {"orchestrator.fan_out", "off"}, /* its thirteen threads would take longer to start than they save in a run */
     };
-    size_t count = 3;
+    size_t count = 4;
     if (documents)
         defaults[count++] = (struct daemon_default){"tool_runner.roots", "/"};
     if (agents)

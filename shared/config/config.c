@@ -141,8 +141,9 @@ void config_destroy(struct config *config)
         return;
     for (size_t i = 0; i < config->count; i++)
         cJSON_Delete(config->values[i].json);
+    size_t used = (size_t)(config->secrets.next - (char *)config->secret_memory); /* the rest was never touched */
     arena_fini(&config->secrets);
-    explicit_bzero(config->secret_memory, SECRET_MAX);
+    explicit_bzero(config->secret_memory, used);
     munmap(config->secret_memory, SECRET_MAX);
     arena_fini(&config->arena);
     free(config);
