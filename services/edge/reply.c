@@ -3,13 +3,13 @@
 
 #include "assets.h"
 #include "base/random.h"
+#include "base/sha256.h"
 #include "base/trace.h"
 #include "errors.h"
 #include "gzip.h"
 #include "loop/jobs.h"
 #include "origin.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +114,11 @@ static void reply_start_packing(struct edge *edge, struct http_request *request,
 static bool reply_tag(struct http_request *request, const char *bytes, size_t size)
 {
     const char *method = http_request_method(request);
-    uint8_t digest[EVP_MAX_MD_SIZE];
+    uint8_t digest[SHA256_SIZE];
     char digits[2 * TAG_BYTES + 1], tag[TAG_SIZE];
-    if (size > TAG_MAX || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) ||
-        EVP_Digest(bytes, size, digest, NULL, EVP_sha256(), NULL) != 1)
+    if (size > TAG_MAX || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
         return false;
+    sha256_of(bytes, size, digest);
     trace_hex(digest, TAG_BYTES, digits);
     snprintf(tag, sizeof tag, "W/\"%s\"", digits);
     http_reply_header(request, "ETag", tag);

@@ -1,6 +1,7 @@
 /* nonce, 12 bytes | encrypted: begun_s, used_s, id, authorization | tag, 16 bytes */
 #include "sealed_session.h"
 
+#include "base/sha256.h"
 #include "base64.h"
 
 #include <openssl/crypto.h>
@@ -19,14 +20,13 @@ _Static_assert(BASE64_SIZE(SEALED_MAX) < SEALED_TEXT_SIZE, "the longest session 
 /* The form of the text, which is authenticated with it. */
 static const uint8_t sealed_form[] = "renga edge session 1";
 
-bool sealed_session_key(const char *secret, uint8_t key[SEALED_KEY_SIZE])
+void sealed_session_key(const char *secret, uint8_t key[SEALED_KEY_SIZE])
 {
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    bool done = digest && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1 &&
-                EVP_DigestUpdate(digest, sealed_form, sizeof sealed_form) == 1 &&
-                EVP_DigestUpdate(digest, secret, strlen(secret)) == 1 && EVP_DigestFinal_ex(digest, key, NULL) == 1;
-    EVP_MD_CTX_free(digest);
-    return done;
+    struct sha256 sha256;
+    sha256_begin(&sha256);
+    sha256_add(&sha256, sealed_form, sizeof sealed_form);
+    sha256_add(&sha256, secret, strlen(secret));
+    sha256_end(&sha256, key);
 }
 
 static bool sealed_encrypt(EVP_CIPHER_CTX *cipher, const uint8_t *key, const uint8_t *plain, size_t size,

@@ -19,7 +19,7 @@ struct sealed_session {
 };
 
 /* The key of a configured secret, which has enough entropy by itself. */
-bool sealed_session_key(const char *secret, uint8_t key[SEALED_KEY_SIZE]);
+void sealed_session_key(const char *secret, uint8_t key[SEALED_KEY_SIZE]);
 
 /* Base64. False: there are no random numbers. */
 bool sealed_session_write(const uint8_t key[SEALED_KEY_SIZE], const struct sealed_session *session,

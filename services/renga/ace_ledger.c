@@ -7,12 +7,12 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "base/sha256.h"
 #include "rpc/message_json.h"
 #include "json/json.h"
 #include "json/writer.h"
 
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,11 +26,11 @@
 static bool ace_ledger_place(struct ace_ledger *ledger, const char *identity)
 {
     char folder[PATH_MAX];
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
+    uint8_t hash[SHA256_SIZE];
     *ledger->path = '\0';
-    if (!command_data_folder(folder) || !EVP_Digest(identity, strlen(identity), hash, &size, EVP_sha256(), NULL))
+    if (!command_data_folder(folder))
         return false;
+    sha256_of(identity, strlen(identity), hash);
     int used = snprintf(ledger->path, sizeof ledger->path, "%.*s/learning", (int)sizeof ledger->path - 64, folder);
     mkdir(ledger->path, 0700);
     used += snprintf(ledger->path + used, sizeof ledger->path - (size_t)used, "/");

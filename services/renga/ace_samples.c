@@ -3,11 +3,11 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "rpc/message_json.h"
 #include "json/json.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,11 +80,9 @@ static size_t ace_lines_count(const char *text, size_t length)
 
 static void ace_digest(const char *text, size_t length, char out[17])
 {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    EVP_Digest(text, length, hash, &size, EVP_sha256(), NULL);
-    for (size_t i = 0; i < 8; i++)
-        snprintf(out + 2 * i, 3, "%02x", i < size ? hash[i] : 0);
+    uint8_t hash[SHA256_SIZE];
+    sha256_of(text, length, hash);
+    trace_hex(hash, 8, out);
 }
 
 static bool ace_samples_parse(struct ace_samples *samples, const char *text, size_t length, struct arena *arena,

@@ -2,12 +2,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "http/cassette_priv.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,7 @@ struct cassette {
 
 void recorded_hash(const void *bytes, size_t size, unsigned char hash[CASSETTE_HASH_SIZE])
 {
-    unsigned int length = 0;
-    if (EVP_Digest(size ? bytes : "", size, hash, &length, EVP_sha256(), NULL) != 1 || length != CASSETTE_HASH_SIZE)
-        fatal("http.cassette", "SHA-256 cannot be computed");
+    sha256_of(bytes, size, hash);
 }
 
 void recorded_fini(struct recorded *recorded)

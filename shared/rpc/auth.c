@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,6 @@ struct table {
 };
 
 struct rpc_auth {
-    EVP_MD *sha256;
     _Atomic(struct table *) table; /* the current table */
 };
 
@@ -196,10 +195,7 @@ struct rpc_auth *rpc_auth_create(const struct rpc_auth_key *keys, size_t count, 
         fail_memory(st, "keys");
         return NULL;
     }
-    auth->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    if (!auth->sha256)
-        fail(st, INTERNAL, "OpenSSL has no SHA-256; look at its configuration");
-    if (!auth->sha256 || !rpc_auth_replace(auth, keys, count, st))
+    if (!rpc_auth_replace(auth, keys, count, st))
         rpc_auth_destroy(&auth);
     return auth;
 }
@@ -226,7 +222,6 @@ void rpc_auth_destroy(struct rpc_auth **auth)
         older = table->older;
         table_destroy(table);
     }
-    EVP_MD_free((*auth)->sha256);
     free(*auth);
     *auth = NULL;
 }
@@ -311,8 +306,10 @@ const struct rpc_principal *rpc_auth_check(const struct rpc_auth *auth, const vo
     }
     uint8_t hash[HASH_SIZE];
     const struct key *key = NULL;
-    if (text_size <= KEY_MAX && EVP_Digest(text, text_size, hash, NULL, auth->sha256, NULL) == 1)
+    if (text_size <= KEY_MAX) {
+        sha256_of(text, text_size, hash);
         key = key_find(table_now(auth), hash);
+    }
     if (!key) {
         fail(st, UNAUTHENTICATED, "the key of the call is not known here; ask the operator for one");
         return NULL;

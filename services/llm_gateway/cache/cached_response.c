@@ -1,8 +1,8 @@
 #include "cached_response.h"
 
 #include "base/clock.h"
+#include "base/sha256.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,13 +66,11 @@ static int64_t cached_response_read_number(const uint8_t *at)
     return (int64_t)number;
 }
 
-static bool check_of(const uint8_t *value, size_t size, uint8_t check[CHECK_SIZE])
+static void check_of(const uint8_t *value, size_t size, uint8_t check[CHECK_SIZE])
 {
-    uint8_t whole[EVP_MAX_MD_SIZE];
-    if (!EVP_Digest(value + CREATED_AT, size - CREATED_AT, whole, NULL, EVP_sha256(), NULL))
-        return false;
+    uint8_t whole[SHA256_SIZE];
+    sha256_of(value + CREATED_AT, size - CREATED_AT, whole);
     memcpy(check, whole, CHECK_SIZE);
-    return true;
 }
 
 void cached_response_encode(struct cached_response *kept, int64_t keep_ms)
@@ -82,15 +80,16 @@ void cached_response_encode(struct cached_response *kept, int64_t keep_ms)
     cached_response_write_number(kept->value + LIFE_AT, keep_ms);
     memcpy(kept->value + KEY_AT, kept->key.bytes, RESPONSE_CACHE_KEY_SIZE);
     memcpy(kept->value + CONTENT_AT, kept->content.bytes, RESPONSE_CACHE_KEY_SIZE);
-    if (!check_of(kept->value, CACHED_HEAD_SIZE + kept->size, kept->value + CHECK_AT))
-        kept->value[0] = '\0'; /* it is never read */
+    check_of(kept->value, CACHED_HEAD_SIZE + kept->size, kept->value + CHECK_AT);
 }
 
 struct cached_response *cached_response_decode(const struct response_cache_key *key, const uint8_t *value, size_t size)
 {
     uint8_t check[CHECK_SIZE];
-    if (size < CACHED_HEAD_SIZE || memcmp(value, CACHED_MAGIC, MARK_SIZE) != 0 || !check_of(value, size, check) ||
-        memcmp(check, value + CHECK_AT, CHECK_SIZE) != 0 ||
+    if (size < CACHED_HEAD_SIZE || memcmp(value, CACHED_MAGIC, MARK_SIZE) != 0)
+        return NULL;
+    check_of(value, size, check);
+    if (memcmp(check, value + CHECK_AT, CHECK_SIZE) != 0 ||
         memcmp(key->bytes, value + KEY_AT, RESPONSE_CACHE_KEY_SIZE) != 0)
         return NULL;
     /* Clocks of two machines differ: an answer from the future is as good as new. */

@@ -2,10 +2,8 @@
  * the digest itself, so that no copy of the request is made. */
 #include "response_cache.h"
 
-#include "base/log.h"
+#include "base/sha256.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
 #include <string.h>
 
 /* First byte of the digested data. A change of the data's layout changes it, so that old answers no longer match. */
@@ -15,29 +13,14 @@ enum key_kind { KEY_OF_CHAT = 0x11, KEY_OF_EMBED = 0x12, KEY_OF_IDEMPOTENCY = 0x
 
 struct digest {
     ProtobufCBuffer base; /* first */
-    EVP_MD_CTX *context;
+    struct sha256 sha256;
     size_t staged;
     uint8_t stage[STAGE_SIZE];
 };
 
-static EVP_MD *sha256;
-static pthread_once_t fetched = PTHREAD_ONCE_INIT;
-
-/* Once: looking an algorithm up by its name takes OpenSSL 3 longer than digesting a short request. */
-static void fetch(void)
-{
-    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-}
-
-static void response_cache_key_check(int good)
-{
-    if (good != 1)
-        fatal("response_cache.digest", "libcrypto has no SHA-256, or no memory for it");
-}
-
 static void response_cache_key_flush(struct digest *digest)
 {
-    response_cache_key_check(EVP_DigestUpdate(digest->context, digest->stage, digest->staged));
+    sha256_add(&digest->sha256, digest->stage, digest->staged);
     digest->staged = 0;
 }
 
@@ -47,7 +30,7 @@ static void response_cache_key_append(ProtobufCBuffer *buffer, size_t size, cons
     if (size > STAGE_SIZE - digest->staged) {
         response_cache_key_flush(digest);
         if (size > STAGE_SIZE) {
-            response_cache_key_check(EVP_DigestUpdate(digest->context, bytes, size));
+            sha256_add(&digest->sha256, bytes, size);
             return;
         }
     }
@@ -58,11 +41,9 @@ static void response_cache_key_append(ProtobufCBuffer *buffer, size_t size, cons
 static void response_cache_key_begin(struct digest *digest, enum key_kind kind, const char *tenant)
 {
     const uint64_t size = strlen(tenant);
-    pthread_once(&fetched, fetch);
     digest->base.append = response_cache_key_append;
     digest->staged = 0;
-    digest->context = EVP_MD_CTX_new();
-    response_cache_key_check(sha256 && digest->context && EVP_DigestInit_ex2(digest->context, sha256, NULL));
+    sha256_begin(&digest->sha256);
     digest->stage[digest->staged++] = (uint8_t)kind;
     response_cache_key_append(&digest->base, sizeof size, (const uint8_t *)&size);
     response_cache_key_append(&digest->base, size, (const uint8_t *)tenant);
@@ -71,8 +52,7 @@ static void response_cache_key_begin(struct digest *digest, enum key_kind kind, 
 static void response_cache_key_end(struct digest *digest, struct response_cache_key *key)
 {
     response_cache_key_flush(digest);
-    response_cache_key_check(EVP_DigestFinal_ex(digest->context, key->bytes, NULL));
-    EVP_MD_CTX_free(digest->context);
+    sha256_end(&digest->sha256, key->bytes);
 }
 
 void response_cache_key_of_chat(const char *tenant, const Renga__V1__ChatRequest *request,

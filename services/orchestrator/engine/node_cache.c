@@ -28,11 +28,11 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/sha256.h"
 #include "base/status.h"
 #include "store/store.h"
 #include "json/writer.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ struct cache_lookup {
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-static void node_cache_write_key(const struct activation *activation, uint8_t hash[SHA256_DIGEST_LENGTH])
+static void node_cache_write_key(const struct activation *activation, uint8_t hash[SHA256_SIZE])
 {
     struct buffer out;
     struct json_writer writer;
@@ -62,7 +62,7 @@ static void node_cache_write_key(const struct activation *activation, uint8_t ha
         buffer_print(&out, activation->input);
     else
         state_write(activation->frame->state, activation->node->inputs, activation->node->input_count, &writer);
-    SHA256((const uint8_t *)buffer_text(&out), out.length, hash);
+    sha256_of(buffer_text(&out), out.length, hash);
     buffer_fini(&out);
 }
 
@@ -76,7 +76,7 @@ static void node_cache_write_place(char place[8], const uint8_t *hash)
 static bool node_cache_take_result(struct activation *activation, const Renga__V1__CachedResult *row)
 {
     struct status ignored;
-    bool same = row->key.len == SHA256_DIGEST_LENGTH && memcmp(row->key.data, activation->cache_key, row->key.len) == 0;
+    bool same = row->key.len == SHA256_SIZE && memcmp(row->key.data, activation->cache_key, row->key.len) == 0;
     if (!same || row->expires_ms <= wall_ms() || !row->response || !response_check(activation, row->response, &ignored))
         return false;
     activation->response = xnonnull(message_copy(activation->frame->arena, &row->response->base));
@@ -144,7 +144,7 @@ bool cache_ask(struct activation *activation)
     struct run *run = thread->run;
     if (!activation->node->cache_ttl_ms || activation->tries || activation->interrupts)
         return false;
-    uint8_t *hash = xnonnull(arena_alloc(activation->frame->arena, SHA256_DIGEST_LENGTH));
+    uint8_t *hash = xnonnull(arena_alloc(activation->frame->arena, SHA256_SIZE));
     node_cache_write_key(activation, hash);
     activation->cache_key = hash;
     if (run->request->bypass_node_cache)
@@ -188,7 +188,7 @@ void cache_store(const struct activation *activation)
         return;
     Response response = *activation->response;
     response.usage = NULL;
-    row.key = (ProtobufCBinaryData){.data = (uint8_t *)(uintptr_t)activation->cache_key, .len = SHA256_DIGEST_LENGTH};
+    row.key = (ProtobufCBinaryData){.data = (uint8_t *)(uintptr_t)activation->cache_key, .len = SHA256_SIZE};
     row.expires_ms = wall_ms() + activation->node->cache_ttl_ms;
     row.response = &response;
     size_t size = renga__v1__cached_result__get_packed_size(&row);

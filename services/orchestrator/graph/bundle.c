@@ -3,11 +3,11 @@
 #include "bundle.h"
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "reading.h"
 #include "json/writer.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +36,7 @@ void agent_destroy(struct agent **agent)
 
 void bundle_version(const char *bundle, size_t size, char version[65])
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char hash[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)bundle, size, hash);
-    for (size_t i = 0; i < sizeof hash; i++) {
-        version[2 * i] = digits[hash[i] >> 4];
-        version[2 * i + 1] = digits[hash[i] & 15];
-    }
-    version[64] = '\0';
+    sha256_text_of(bundle, size, version);
 }
 
 /* ---- prompts ----------------------------------------------------------------------------------------------------- */

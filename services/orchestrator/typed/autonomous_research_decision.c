@@ -8,10 +8,10 @@
 #include "autonomous_research.h"
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "json/writer.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,6 @@
 #define UPDATE_MAX     ((size_t)1 << 20) /* bytes, as ResumeUpdate.update_json */
 #define TIMEOUT_MAX    ((size_t)32768)   /* bytes, as in InterruptTimeout */
 #define INPUT_MAX      ((size_t)32768)   /* bytes of human_input */
-#define SHA256_BYTES   32
 #define OVERWRITES_MAX 5
 
 /* The effect of a decision; the names are those of the state. */
@@ -176,7 +175,7 @@ static Renga__V1__ResumeUpdate *decision_update(const struct decision *decision,
 Renga__V1__ResumeUpdate *autonomous_update(const Renga__V1__ResumeResearchRequest *request,
                                            const struct autonomous_wait *wait, struct arena *arena)
 {
-    char digest[2 * SHA256_BYTES + 1];
+    char digest[2 * SHA256_SIZE + 1];
     struct decision decision = decision_of(request, wait);
     const char *request_id = request->options ? request->options->request_id : "";
     if (!autonomous_digest(request, digest, arena))
@@ -206,17 +205,13 @@ Renga__V1__InterruptTimeout *autonomous_timeout(const Renga__V1__AutonomousResea
 
 bool autonomous_digest(const Renga__V1__ResumeResearchRequest *request, char digest[65], struct arena *arena)
 {
-    uint8_t hash[EVP_MAX_MD_SIZE];
     Renga__V1__ResumeResearchRequest decided = *request;
     decided.options = NULL;
-    size_t size = renga__v1__resume_research_request__get_packed_size(&decided), at = 0;
+    size_t size = renga__v1__resume_research_request__get_packed_size(&decided);
     uint8_t *bytes = arena_alloc(arena, size + 1);
     if (!bytes)
         return false;
     renga__v1__resume_research_request__pack(&decided, bytes);
-    if (EVP_Digest(bytes, size, hash, NULL, EVP_sha256(), NULL) != 1)
-        return false;
-    for (size_t i = 0; i < SHA256_BYTES; i++)
-        at += (size_t)snprintf(digest + at, 3, "%02x", hash[i]);
+    sha256_text_of(bytes, size, digest);
     return true;
 }

@@ -2,15 +2,14 @@
 #include "interview.h"
 
 #include "api/refuse.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "words/sentences.h"
 #include "json/json.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SHA256_BYTES 32
 #define ATTEMPTS_MAX 100            /* of a repeated request */
 #define SPLIT_MAX    ((size_t)4096) /* bytes of a reply that are shown in sentences; the rest is a single piece */
 
@@ -138,17 +137,14 @@ void interview_make_session(struct interview_call *call, const Renga__V1__GetSta
  * request id and the attempt. */
 static char *run_request_id(const struct interview_call *call)
 {
-    uint8_t hash[EVP_MAX_MD_SIZE];
-    char *id = arena_alloc(interview_arena(call), 2 * SHA256_BYTES + 1);
-    size_t size = 0;
+    char *id = arena_alloc(interview_arena(call), 2 * SHA256_SIZE + 1);
     char *all = arena_printf(interview_arena(call), "%s\n%s\n%s\n%d", call->action, call->session_id, call->request_id,
                              call->attempt);
     if (!*call->request_id)
         return run_unconst("");
-    if (!id || !all || EVP_Digest(all, strlen(all), hash, NULL, EVP_sha256(), NULL) != 1)
+    if (!id || !all)
         return NULL;
-    for (size_t i = 0; i < SHA256_BYTES; i++)
-        size += (size_t)snprintf(id + size, 3, "%02x", hash[i]);
+    sha256_text_of(all, strlen(all), id);
     return id;
 }
 

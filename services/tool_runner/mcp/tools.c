@@ -1,10 +1,10 @@
 /* A server's tools, as entries of the catalog. */
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "mcp_priv.h"
 #include "json/writer.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +46,9 @@ static bool tools_is_taken(const struct mcp_tools *tools, const char *name)
 /* The end of a name that had to be changed: a hash of the original name keeps two names different. */
 static void tools_mark(char name[TOOL_NAME_MAX + 1], const char *remote)
 {
-    unsigned char hash[SHA256_DIGEST_LENGTH];
+    uint8_t hash[SHA256_SIZE];
     size_t length = strlen(name), room = TOOL_NAME_MAX - HASH_DIGITS - 1;
-    SHA256((const unsigned char *)remote, strlen(remote), hash);
+    sha256_of(remote, strlen(remote), hash);
     if (length > room)
         length = room;
     snprintf(name + length, HASH_DIGITS + 2, "_%02x%02x%02x", hash[0], hash[1], hash[2]);

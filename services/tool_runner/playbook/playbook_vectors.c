@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "rpc/rpc.h"
 #include "store/checksum.h"
 
 #include <math.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,19 +75,13 @@ static bool vectors_job_failed(struct playbook_vectors *self)
 
 static void vectors_digest(const char *model, const char *content, char digest[2 * PLAYBOOK_DIGEST_BYTES + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (!context || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1 ||
-        EVP_DigestUpdate(context, model, strlen(model) + 1) != 1 ||
-        EVP_DigestUpdate(context, content, strlen(content)) != 1 || EVP_DigestFinal_ex(context, hash, NULL) != 1)
-        fatal("tool_runner.memory", "no memory for a digest");
-    EVP_MD_CTX_free(context);
-    for (size_t i = 0; i < PLAYBOOK_DIGEST_BYTES; i++) {
-        digest[2 * i] = digits[hash[i] >> 4];
-        digest[2 * i + 1] = digits[hash[i] & 15];
-    }
-    digest[2 * PLAYBOOK_DIGEST_BYTES] = '\0';
+    uint8_t hash[SHA256_SIZE];
+    struct sha256 sha256;
+    sha256_begin(&sha256);
+    sha256_add(&sha256, model, strlen(model) + 1);
+    sha256_add(&sha256, content, strlen(content));
+    sha256_end(&sha256, hash);
+    trace_hex(hash, PLAYBOOK_DIGEST_BYTES, digest);
 }
 
 static int vectors_by_digest(const void *a, const void *b)

@@ -193,13 +193,13 @@ void playbook_write_go_on(struct playbook_write *self)
 static bool write_repeat(struct playbook_write *self, const struct store_row *row)
 {
     const uint8_t *bytes = row->value.bytes;
-    ProtobufCMessage *first = playbook_value_read(&self->arena, row, SHA256_DIGEST_LENGTH, self->response_type);
+    ProtobufCMessage *first = playbook_value_read(&self->arena, row, SHA256_SIZE, self->response_type);
     if (!first)
         return fail(&self->status, DATA_LOSS,
                     "the record of request_id '%s' of the playbook '%s' is damaged in the store; the change may have "
                     "been made or not: look, before you send it under a new one",
                     self->request_id, self->dataset);
-    if (memcmp(bytes, self->digest, SHA256_DIGEST_LENGTH) != 0)
+    if (memcmp(bytes, self->digest, SHA256_SIZE) != 0)
         return fail_field(&self->status, "request_id", "'%s' was that of a request with other content; take a new one",
                           self->request_id);
     atomic_fetch_add(&playbook_write_playbooks_of(self)->repeated, 1);
@@ -307,7 +307,7 @@ static void playbook_write_check_run(struct job *job)
         uint8_t *packed = xmalloc(size + name + 1);
         protobuf_c_message_pack(self->request, packed);
         memcpy(packed + size, method, name);
-        SHA256(packed, size + name, self->digest);
+        sha256_of(packed, size + name, self->digest);
         free(packed);
     }
 }

@@ -10,11 +10,10 @@
 #ifndef RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 #define RENGA_TOOL_RUNNER_PLAYBOOK_WRITE_H
 
+#include "base/sha256.h"
 #include "playbook/playbook_draft.h"
 #include "playbook/playbook_load.h"
 #include "record/key_lock.h"
-
-#include <openssl/sha.h>
 
 /* On the heap; ends and frees itself when the call has been answered. */
 struct playbook_write {
@@ -55,7 +54,7 @@ struct playbook_write {
     struct playbook *next;
     struct playbook_head next_head;
     ProtobufCMessage *response;
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint8_t digest[SHA256_SIZE];
     void (*trim_ended)(struct playbook_write *write);
     struct playbook_trim {
         int64_t changes, change_bytes; /* oldest changes that go, and their sizes */

@@ -1,10 +1,10 @@
 #include "record.h"
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "row_key.h"
 #include "store/checksum.h"
 
-#include <openssl/sha.h>
 #include <string.h>
 
 #define FORM       1 /* first byte of a value of C */
@@ -74,10 +74,10 @@ struct record_call record_find(const struct store_scan *scan, const struct recor
 
 void record_digest(const char *tool, const char *arguments_json, uint8_t digest[RECORD_DIGEST])
 {
-    unsigned char both[2 * SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)tool, strlen(tool), both);
-    SHA256((const unsigned char *)arguments_json, strlen(arguments_json), both + SHA256_DIGEST_LENGTH);
-    SHA256(both, sizeof both, digest);
+    uint8_t both[2 * SHA256_SIZE];
+    sha256_of(tool, strlen(tool), both);
+    sha256_of(arguments_json, strlen(arguments_json), both + SHA256_SIZE);
+    sha256_of(both, sizeof both, digest);
 }
 
 static struct store_bytes record_write_call(struct arena *arena, const struct row_key *key,
