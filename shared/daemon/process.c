@@ -188,7 +188,8 @@ struct daemon_process *process_start(const struct daemon *daemon, const struct c
     budget_init(&process->budget, (size_t)config_size(config, "rpc.memory_max"));
     budget_init(&process->answers, ANSWERS_FACTOR * (size_t)config_size(config, "rpc.memory_max"));
     read_tls(process);
-    process->schema = rpc_schema_load(daemon->descriptor_set, daemon->descriptor_set_size, st);
+    process->schema = (daemon->is_command ? rpc_schema_load_methods : rpc_schema_load)(daemon->descriptor_set,
+                                                                                       daemon->descriptor_set_size, st);
     peer_connections_init(&process->connections, config, daemon->peers, process->schema, &process->answers);
     bool ok = process->schema && process_read_keys(process, st) && start_loops(process, st);
     if (ok) {

@@ -47,6 +47,7 @@ struct piece {
 
 struct load {
     struct rpc_schema *schema;
+    bool symbols;
     struct status *st;
     struct rpc_file *file; /* that is being read */
 };
@@ -201,6 +202,8 @@ static bool inner_load(struct load *load, const struct piece *piece, const char 
         for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
             if (places[i].outer != piece->kind || places[i].number != field.number || field.type != RPC_WIRE_BYTES)
                 continue;
+            if (!load->symbols && places[i].inner != KIND_SERVICE && places[i].inner != KIND_METHOD)
+                continue;
             struct piece inner = {places[i].inner, field.bytes, field.size, name, piece->depth + 1};
             if (!piece_load(load, &inner))
                 return false;
@@ -333,10 +336,10 @@ static bool schema_load_set_load(struct load *load, const void *set, size_t size
     return symbols_check(load) && files_check(load);
 }
 
-struct rpc_schema *rpc_schema_load(const void *set, size_t size, struct status *st)
+static struct rpc_schema *schema_load(const void *set, size_t size, bool symbols, struct status *st)
 {
     struct rpc_schema *schema = calloc(1, sizeof *schema);
-    struct load load = {.schema = schema, .st = st};
+    struct load load = {.schema = schema, .symbols = symbols, .st = st};
     if (!schema) {
         schema_load_out_of_memory(&load);
         return NULL;
@@ -345,4 +348,14 @@ struct rpc_schema *rpc_schema_load(const void *set, size_t size, struct status *
     if (!schema_load_set_load(&load, set, size))
         rpc_schema_destroy(&schema);
     return schema;
+}
+
+struct rpc_schema *rpc_schema_load(const void *set, size_t size, struct status *st)
+{
+    return schema_load(set, size, true, st);
+}
+
+struct rpc_schema *rpc_schema_load_methods(const void *set, size_t size, struct status *st)
+{
+    return schema_load(set, size, false, st);
 }

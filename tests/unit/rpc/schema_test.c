@@ -107,6 +107,21 @@ static void every_symbol_leads_to_its_file(void **state)
     rpc_schema_destroy(&schema);
 }
 
+static void a_schema_of_methods_has_no_symbols_and_no_extensions(void **state)
+{
+    struct rpc_schema *schema = rpc_schema_load_methods(set, set_size, &st);
+    size_t count;
+    assert_non_null(schema);
+    assert_string_equal(rpc_schema_service(schema, "renga.test.schema.Desk", &count)->path,
+                        "/renga.test.schema.Desk/Ask");
+    assert_int_equal(count, 5);
+    assert_int_equal(rpc_schema_method_count(schema), 6);
+    assert_null(rpc_schema_symbol(schema, "renga.test.schema.Outer"));
+    rpc_schema_extensions(schema, &count);
+    assert_int_equal(count, 0);
+    rpc_schema_destroy(&schema);
+}
+
 static void files_come_as_they_are_with_their_imports(void **state)
 {
     struct rpc_schema *schema = load();
@@ -221,6 +236,7 @@ int main(void)
         cmocka_unit_test(methods_know_how_they_stream_and_whether_they_may_be_repeated),
         cmocka_unit_test(a_service_is_found_even_without_methods_and_nothing_else_is),
         cmocka_unit_test(every_symbol_leads_to_its_file),
+        cmocka_unit_test(a_schema_of_methods_has_no_symbols_and_no_extensions),
         cmocka_unit_test(files_come_as_they_are_with_their_imports),
         cmocka_unit_test(extensions_are_found_by_message_and_number),
         cmocka_unit_test(an_empty_set_is_a_schema_without_anything),
