@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "rpc/credentials.h"
+#include "rpc/queue.h"
 #include "rpc/tls.h"
 
 #include <grpc/grpc_security.h>
@@ -14,6 +15,7 @@ struct rpc_channel *rpc_channel_create(const struct rpc_channel_options *options
 {
     if (options->tls && !rpc_tls_check(options->tls, st))
         return NULL;
+    rpc_core_start();
     grpc_channel_credentials *credentials =
         options->tls ? rpc_tls_channel_credentials(options->tls, st) : grpc_insecure_credentials_create();
     if (!credentials)

@@ -28,7 +28,10 @@ struct queue {
 };
 
 static struct queue queues[LOOPS_MAX];
-static unsigned queue_count;
+static unsigned queue_count; /* 0 until core is started */
+static struct loop *const *queue_loops;
+static unsigned loop_count;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *pump(void *data)
 {
@@ -99,27 +102,41 @@ bool rpc_start(struct loop *const *loops, unsigned count, struct status *st)
 {
     assert(queue_count == 0 && count <= LOOPS_MAX);
     setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", BACKUP_POLL_MS, 0);
+    queue_loops = loops;
+    loop_count = count;
+    rpc_trim_start(loops[0]);
+    return true;
+}
+
+static void core_start(void)
+{
     gpr_set_log_function(log_core);
     srand((unsigned)random_u64()); /* core spreads the ages of connections by rand(): not alike in every process */
     rpc_mutexes_relieve();
     grpc_init();
-    for (unsigned i = 0; i < count; i++) {
-        assert(loop_index(loops[i]) == i);
+    for (unsigned i = 0; i < loop_count; i++) {
+        assert(loop_index(queue_loops[i]) == i);
         struct queue *queue = &queues[i];
-        queue->loop = loops[i];
+        queue->loop = queue_loops[i];
         queue->cq = grpc_completion_queue_create_for_next(NULL);
         int error = pthread_create(&queue->thread, NULL, pump, queue);
         if (error)
             fatal("rpc.threads", "no thread for completion queue %u: errno %d", i, error);
         queue_count = i + 1;
     }
-    rpc_trim_start(loops[0]);
-    return true;
+}
+
+void rpc_core_start(void)
+{
+    pthread_mutex_lock(&start_lock);
+    if (!queue_count)
+        core_start();
+    pthread_mutex_unlock(&start_lock);
 }
 
 void rpc_stop(void)
 {
-    if (queue_count)
+    if (loop_count)
         rpc_trim_stop();
     for (unsigned i = 0; i < queue_count; i++)
         grpc_completion_queue_shutdown(queues[i].cq);
@@ -129,7 +146,7 @@ void rpc_stop(void)
     }
     if (queue_count)
         grpc_shutdown_blocking();
-    queue_count = 0;
+    queue_count = loop_count = 0;
 }
 
 grpc_completion_queue *rpc_queue(const struct loop *loop)

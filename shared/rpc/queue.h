@@ -20,6 +20,9 @@ struct rpc_tag {
     bool ok;
 };
 
+/* Starts core, unless it runs: before the first use of it. Any thread. */
+void rpc_core_start(void);
+
 grpc_completion_queue *rpc_queue(const struct loop *loop);
 
 /* From inside the loop, a batch of a call that is bound to its queue. A batch that core refuses is a bug and fatal. */

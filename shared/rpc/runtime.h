@@ -1,6 +1,5 @@
-/* gRPC core in this process: started once, before the first server or remote channel, and stopped after the last. Each
- * loop gets a completion queue and a thread that waits on it and enters the loop with each event. In-process stubs do
- * not need it. */
+/* gRPC core in this process. The first server or remote channel starts it; then each loop gets a completion queue and a
+ * thread that waits on it and enters the loop with each event. In-process stubs do not need it. */
 #ifndef RENGA_RPC_RUNTIME_H
 #define RENGA_RPC_RUNTIME_H
 
@@ -9,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* The loops are borrowed until rpc_stop; their indices are 0 to count - 1. */
+/* Before the first server or channel, and after the last. The loops, and their array, are borrowed in between; their
+ * indices are 0 to count - 1. */
 bool rpc_start(struct loop *const *loops, unsigned count, struct status *st);
 void rpc_stop(void);
 

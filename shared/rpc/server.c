@@ -101,6 +101,7 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options, s
 {
     if (options->tls && !rpc_tls_check(options->tls, st))
         return NULL;
+    rpc_core_start();
     struct rpc_server *server = xcalloc(1, sizeof *server);
     server->options = *options;
     if (!server->options.message_max)

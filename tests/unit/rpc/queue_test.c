@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "rpc/runtime.h"
 
+#include <dirent.h>
 #include <grpc/grpc_security.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -55,6 +56,16 @@ static void completed(struct rpc_tag *tag, bool ok)
         start_empty(batch);
 }
 
+static unsigned threads_count(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
 static int begin(void **state)
 {
     struct status st;
@@ -73,6 +84,16 @@ static grpc_call *call_on(grpc_channel *channel, gpr_timespec deadline)
 {
     grpc_slice path = grpc_slice_from_static_string("/renga.test.Nobody/Answers");
     return grpc_channel_create_call(channel, NULL, 0, rpc_queue(loop), path, NULL, deadline, NULL);
+}
+
+static void core_has_no_thread_until_it_is_needed(void **state)
+{
+    unsigned before = threads_count();
+    rpc_core_start();
+    unsigned threads = threads_count();
+    assert_true(threads > before);
+    rpc_core_start();
+    assert_int_equal(threads_count(), threads);
 }
 
 static void what_is_complete_at_once_is_completed_in_the_same_visit_by_the_same_thread(void **state)
@@ -162,6 +183,7 @@ static void what_completes_later_comes_into_the_loop_from_the_queues_own_thread(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(core_has_no_thread_until_it_is_needed), /* the others need it */
         cmocka_unit_test(what_is_complete_at_once_is_completed_in_the_same_visit_by_the_same_thread),
         cmocka_unit_test(a_completion_may_start_the_next_batch_with_its_own_tag),
         cmocka_unit_test(what_completes_later_comes_into_the_loop_from_the_queues_own_thread),
