@@ -10,12 +10,17 @@
 #include "loop/jobs.h"
 #include "provider/provider.h"
 
+/* Bytes, as `weight` counts them. If the queue of the workers is full, a provider in this process answers these in the
+ * loop: refused, an agent would fall back for want of a few milliseconds. */
+#define CROWDED_INLINE_MAX (10 * JOB_INLINE_MAX)
+
 struct pipeline_reading {
     struct job job; /* first */
     struct pipeline *pipeline;
     struct failure before;
     struct transfer_keep kept; /* not of a provider in this process */
     bool here, good;
+    size_t bytes;
     void (*was_read)(struct pipeline *pipeline, bool good);
 };
 
@@ -66,7 +71,9 @@ static void pipeline_reading_ended(struct job *job)
     struct pipeline *pipeline = reading->pipeline;
     struct transfer_keep kept = reading->kept;
     pipeline->reading = NULL;
-    if (job->status.code != OK) {
+    if (job->status.code == RESOURCE_EXHAUSTED && reading->here && reading->bytes <= CROWDED_INLINE_MAX) {
+        reading->good = pipeline_read_answer(pipeline, &reading->before, true);
+    } else if (job->status.code != OK) {
         pipeline->failure.status = job->status;
         pipeline->failure.ours = true;
     }
@@ -89,6 +96,7 @@ static bool pipeline_reading_start(struct pipeline *pipeline, const struct failu
     reading->pipeline = pipeline;
     reading->before = *before;
     reading->here = here;
+    reading->bytes = bytes;
     reading->was_read = was_read;
     if (!here)
         transfer_keep(&pipeline->transfer, &reading->kept);

@@ -69,6 +69,13 @@ await check('a judgement is made by a worker thread unless it is tiny, and so is
     await workers(asked(BLOCKS)), await workers(asked(...Array(8).fill(BLOCKS)))], [0, 1, 0, 1])
 })
 
+await check('a crowd of judgements of one client is answered, though fewer may wait for worker threads', async () => {
+  const crowd = { model: 'default', response_format: JUDGEMENT,
+    messages: [user(`<subtask>${'When is it? '.repeat(4)}</subtask><results>${BLOCKS}</results><answer>${'It is at 8080. '.repeat(10)}</answer>`)] }
+  const answers = await Promise.all(Array.from({ length: process.env.RENGA_SANITIZE ? 300 : 600 }, () => chat(crowd)))
+  assert.deepEqual([...new Set(answers.map(({ code, error }) => `${code} ${error?.message ?? ''}`))], ['0 '])
+})
+
 await check('a stream brings the same words in pieces', async () => {
   const request = { model: 'extractive', messages: [user('Which port does the server listen on, and who may change the port?'), ...found] }
   const { response } = await chat(request)
