@@ -4,12 +4,15 @@
 #ifndef RENGA_ORCHESTRATOR_LIVE_EVENT_H
 #define RENGA_ORCHESTRATOR_LIVE_EVENT_H
 
+#include "loop/loop.h"
+
 #include "renga/v1/orchestrator.pb-c.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct subscription;
 struct thread;
 
 struct live_event {
@@ -22,6 +25,14 @@ struct live_event {
     bool waits;        /* the run waits for a person */
     struct live_event *next;
     uint8_t bytes[];
+};
+
+/* Events are handed to the subscriptions one after another, over several visits of the loop if there are many. */
+struct live_pass {
+    struct work work;
+    struct subscription *next; /* that has not got them */
+    uint64_t upto;             /* behind the pass, events of records up to this one are dropped */
+    bool under_way, again;     /* again: there are more events since it began */
 };
 
 void live_drop_first(struct thread *thread);

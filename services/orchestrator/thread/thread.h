@@ -5,6 +5,7 @@
 #define RENGA_ORCHESTRATOR_THREAD_H
 
 #include "crash_state.h"
+#include "live_event.h"
 #include "ownership_state.h"
 #include "thread_phase.h"
 
@@ -19,7 +20,6 @@
 struct agent;
 struct commit;
 struct frame;
-struct live_event;
 struct loader;
 struct prepared_input;
 struct request;
@@ -83,6 +83,7 @@ struct thread {
     struct subscription *subscriptions; /* the watchers of its runs */
     struct live_event *live, *last_live;
     size_t live_count, live_bytes;
+    struct live_pass live_pass;
 };
 
 /* thread_content.c: its runs and states, the version of its agent, how long it is kept. */

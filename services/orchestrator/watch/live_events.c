@@ -6,6 +6,7 @@
 #include "thread/frame.h"
 #include "thread/memory.h"
 #include "thread/run.h"
+#include "thread/shard.h"
 #include "thread/thread.h"
 #include "token_buffer.h"
 
@@ -60,21 +61,82 @@ static void live_event_deliver(struct subscription *subscription, const struct l
         subscription_add(subscription, event);
 }
 
+static void live_events_deliver_to(struct subscription *subscription)
+{
+    struct thread *thread = subscription->thread;
+    for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
+        live_event_deliver(subscription, event);
+    subscription_send_tokens(subscription);
+    if (subscription->state == SUBSCRIPTION_LIVE)
+        subscription_send(subscription);
+}
+
+static void live_pass_begin(struct thread *thread)
+{
+    thread->live_pass.under_way = true;
+    thread->live_pass.again = false;
+    thread->live_pass.next = thread->subscriptions;
+    thread->live_pass.upto = thread->committed;
+}
+
+/* True: all subscriptions have all events whose record is on disk. False: the rest waits for the next visit. */
+static bool live_pass_go_on(struct thread *thread, bool at_once)
+{
+    struct live_pass *pass = &thread->live_pass;
+    while (pass->next) {
+        struct subscription *subscription = pass->next;
+        pass->next = subscription->next;
+        live_events_deliver_to(subscription);
+        if (!at_once && pass->next && loop_should_yield(thread->shard->loop))
+            return false;
+    }
+    while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= pass->upto)
+        live_drop_first(thread);
+    pass->under_way = false;
+    return true;
+}
+
+static void live_pass_work(struct work *work)
+{
+    struct thread *thread = CONTAINER_OF(work, struct thread, live_pass.work);
+    bool done = live_pass_go_on(thread, false);
+    if (done && thread->live_pass.again)
+        live_pass_begin(thread);
+    if (thread->live_pass.under_way) {
+        loop_defer(thread->shard->loop, work);
+        return;
+    }
+    thread->holds--;
+    thread_settle(thread);
+}
+
+/* What is left of a pass is done now. */
+static void live_pass_finish(struct thread *thread)
+{
+    if (!thread->live_pass.under_way)
+        return;
+    loop_undefer(thread->shard->loop, &thread->live_pass.work);
+    thread->holds--;
+    live_pass_go_on(thread, true);
+    if (thread->live_pass.again) {
+        live_pass_begin(thread);
+        live_pass_go_on(thread, true);
+    }
+}
+
 /* Delivers the events whose record is on disk, and drops those that the log holds by now. */
 static void live_events_deliver(struct thread *thread)
 {
-    for (struct live_event *event = thread->live; event && event->record <= thread->committed; event = event->next)
-        for (struct subscription *subscription = thread->subscriptions, *next; subscription; subscription = next) {
-            next = subscription->next;
-            live_event_deliver(subscription, event);
-        }
-    while (thread->live && (uint64_t)thread->live->id >> EVENT_NUMBER_BITS <= thread->committed)
-        live_drop_first(thread);
-    for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next) {
-        subscription_send_tokens(subscription);
-        if (subscription->state == SUBSCRIPTION_LIVE)
-            subscription_send(subscription);
+    if (thread->live_pass.under_way) {
+        thread->live_pass.again = true;
+        return;
     }
+    live_pass_begin(thread);
+    if (live_pass_go_on(thread, false))
+        return;
+    thread->holds++;
+    thread->live_pass.work.run = live_pass_work;
+    loop_defer(thread->shard->loop, &thread->live_pass.work);
 }
 
 struct event_reader event_reader_of(struct run *run, struct arena *arena)
@@ -89,6 +151,8 @@ struct event_reader event_reader_of(struct run *run, struct arena *arena)
 /* Drops the oldest events, which all live subscriptions have. A later watcher does not get them. */
 static bool live_events_make_room(struct thread *thread)
 {
+    if (thread->live_count >= LIVE_MAX || thread->live_bytes >= LIVE_BYTES)
+        live_pass_finish(thread);
     while (thread->live_count >= LIVE_MAX || thread->live_bytes >= LIVE_BYTES) {
         if (thread->live->record > thread->committed)
             return false;
@@ -276,6 +340,7 @@ void subscribers_committed(struct thread *thread)
 
 void subscribers_end(struct thread *thread, const struct status *why)
 {
+    live_pass_finish(thread);
     live_drop(thread);
     for (struct subscription *subscription = thread->subscriptions; subscription; subscription = subscription->next)
         subscription_end(subscription, why);

@@ -46,7 +46,7 @@ struct subscription {
     _Alignas(16) char storage[384]; /* the first block of `arena`: the request fits, so most need no other */
     struct arena arena;
     struct packet delivered;
-    struct work coming, received, acknowledged, leaving, gone;
+    struct work coming, taking, received, acknowledged, leaving, gone;
 
     /* The shard's. */
     struct thread *thread;

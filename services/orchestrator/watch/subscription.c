@@ -97,9 +97,9 @@ static void subscription_deliver(struct subscription *subscription)
     }
 }
 
-static void packet_came(struct work *work)
+static void packet_take(struct work *work)
 {
-    struct subscription *subscription = CONTAINER_OF(work, struct subscription, coming);
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, taking);
     bool is_new = !subscription->has_packet;
     if (is_new && subscription->watcher && packet_is_large(&subscription->delivered)) /* before it can leave */
         loop_post(subscription->request.shard->loop, &subscription->received);
@@ -107,9 +107,17 @@ static void packet_came(struct work *work)
     subscription_deliver(subscription);
 }
 
+/* Packets of many watchers come at once: each is deferred, so that the loop is left between them. */
+static void packet_came(struct work *work)
+{
+    struct subscription *subscription = CONTAINER_OF(work, struct subscription, coming);
+    loop_defer(subscription->request.loop, &subscription->taking);
+}
+
 static void free_subscription(struct work *work)
 {
     struct subscription *subscription = CONTAINER_OF(work, struct subscription, gone);
+    loop_undefer(subscription->request.loop, &subscription->taking);
     free_events(&subscription->delivered, subscription->answers);
     free_events(&subscription->packet, subscription->answers);
     arena_fini(&subscription->arena);
@@ -157,6 +165,8 @@ static void send_gone(struct subscription *subscription)
             link = &(*link)->next;
         if (*link)
             *link = subscription->next;
+        if (thread->live_pass.next == subscription)
+            thread->live_pass.next = subscription->next;
         loop_disarm(thread->shard->loop, &subscription->heartbeat);
         loop_disarm(thread->shard->loop, &subscription->room_retry);
         budget_give(subscription->answers, &subscription->room);
@@ -212,6 +222,7 @@ struct request *subscription_open(struct watcher *watcher)
     arena_init(&subscription->arena, subscription->storage, sizeof subscription->storage, EVENT_MEMORY_MAX);
     subscription->watcher = watcher;
     subscription->coming.run = packet_came;
+    subscription->taking.run = packet_take;
     subscription->received.run = packet_received;
     subscription->acknowledged.run = packet_taken;
     subscription->leaving.run = subscription_left;
@@ -246,7 +257,7 @@ void runner_watch_resume(struct watcher *watcher)
         return;
     subscription->paused = false;
     if (subscription->has_packet)
-        loop_post(subscription->request.loop, &subscription->coming);
+        loop_defer(subscription->request.loop, &subscription->taking);
 }
 
 void runner_unwatch(struct watcher *watcher)

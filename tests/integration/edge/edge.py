@@ -38,6 +38,9 @@ AGENTS = {
                         "c": {"kind": "set", "values": {"x": LARGE + "end"}, "on": {"done": "end"}}}},
     "larger": {"state": {"x": {"type": "string"}}, "start": "a",
                "nodes": {"a": {"kind": "set", "values": {"x": LARGE}, "visits": {"max": 40, "then": "end"}, "on": {"done": "a"}}}},
+    "late": {"state": {"x": {"type": "any"}, "y": {"type": "string"}}, "start": "q",
+             "nodes": {"q": {"kind": "ask", "question": "?", "into": "x", "on": {"answered": "a"}},
+                       "a": {"kind": "set", "values": {"y": "moon"}, "visits": {"max": 30, "then": "end"}, "on": {"done": "a"}}}},
     "wide": {"state": {"x": {"type": "string"}, **{f"x{i}": {"type": "string"} for i in range(24)}}, "input": ["x"], "start": [f"n{i}" for i in range(24)],
              "nodes": {f"n{i}": {"kind": "set", "inputs": ["x"], "copy": {f"x{i}": "x"}, "on": {"done": "end"}} for i in range(24)}},
 }

@@ -11,7 +11,7 @@ import urllib.request
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fault")]
 from edge import LARGE, SLOW, Suite, parse_events  # noqa: E402
 from checks import check, expect, finish, wait_until  # noqa: E402
-from http2 import Peer, header, message, varint  # noqa: E402
+from http2 import Peer, header, message, varint, window_update  # noqa: E402
 from ports import free_port  # noqa: E402
 
 HELD_MOST = "0.025"  # seconds, a bound of the histogram; a loop that read these bodies itself was held far longer
@@ -24,6 +24,7 @@ UNREAD = 200         # answers of 3 MB, which would take 6 MB each until they ar
 UNREAD_MOST = 250 << 20  # bytes: a tenant's part, a quarter of 8 times rpc.memory_max, and what passes through meanwhile
 WATCHERS, WATCHED_S, WATCHED_MOST = 800, 4, 450 << 20  # streams, seconds, bytes: two bounds, and what passes through
 UNREAD_STREAMS, UNREAD_S, UNREAD_EVENTS_MOST = 600, 6, 350 << 20  # of a step with 24 events of 250 KB; seconds, bytes: two bounds, and what passes through
+LIVE = 1000 if SLOW == 1 else 200
 INITIAL_WINDOW_SIZE = 4  # a setting of HTTP/2
 STALLED_MOST = 4 * 300_000 + (256 << 10)  # bytes of one: four events (edge/README.md), and the windows
 suite = Suite("one", f"--http.listen={PAGE}", "--edge.reader_timeout=3s", key="anna")
@@ -303,6 +304,49 @@ def _():
             holds_a_bound(before, "kinds", lambda: stalled_watchers(run, UNREAD_STREAMS, b"\x1a\x01\x07"), f"/v1/runs/{run}/events"),
             holds_a_bound(before, "events:watch", lambda: stalled_readers(UNREAD_STREAMS // 10, f"/v1/events:watch?runs={run}"), f"/v1/runs/{run}/events")]
     return "; ".join(told)
+
+
+def ids_of(data):
+    """The event ids of a stream's messages, as gRPC frames them; event_id is the first field, and absent in none."""
+    ids, at = [], 0
+    while at + 5 <= len(data):
+        size = int.from_bytes(data[at + 1:at + 5], "big")
+        expect(data[at + 5] == 0x08, f"{data[at:at + 20]}")
+        value = shift = 0
+        for byte in data[at + 6:at + 16]:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        ids.append(value)
+        at += 5 + size
+    return ids
+
+
+@check("a thousand live watchers of a run each get all of its events in their order")
+def _():
+    run = suite.start("late", wait=True)["runId"]
+    peers = [Peer(suite.rpc_port) for _ in range(LIVE // 100)]
+    for peer in peers:
+        peer.send(window_update(0, 1 << 30))
+        for _ in range(100):
+            stream = peer.open("/renga.v1.Orchestrator/WatchRun", header(b"authorization", b"Bearer anna"))
+            peer.send_body(stream, message(b"\x0a" + varint(len(run)) + run.encode() + b"\x28\x01"))  # follow
+    wait_until(lambda: all(len(peer.data) == 100 or peer.receive(0.01) for peer in peers), "a stream does not begin", 30 * SLOW)
+    stopped = suite.ask("POST", f"/v1/runs/{run}:resume", {"answerJson": "1", "wait": True}).json["run"]
+    expect(stopped["state"] == "RUN_STATE_SUCCEEDED", f"{stopped['state']}")
+    until = time.monotonic() + 60 * SLOW
+    while not all(len(peer.closed) == 100 for peer in peers):
+        expect(time.monotonic() < until, "a stream does not end")
+        for peer in peers:
+            peer.receive(0.01)
+    whole = numbers(lines_of(run))
+    for peer in peers:
+        for data in peer.data.values():
+            ids = ids_of(bytes(data))
+            expect(ids == sorted(set(ids)) and set(whole) <= set(ids), f"{len(ids)} events, and not {len(whole)}")
+        peer.close()
+    return f"{len(whole)} events for {LIVE}"
 
 
 @check("readers that leave while large events are written disturb no other, and a drain waits for none")
