@@ -32,7 +32,7 @@ const follow = async (method, request) => {
   return last(events)
 }
 
-const first = await follow('ResearchStream', { theme, max_iterations: 6, human_intervention: true, options: { request_id: `run-${process.pid}` } })
+const first = await follow('ResearchStream', { theme, max_iterations: 8, human_intervention: true, options: { request_id: `run-${process.pid}` } })
 const run_id = first.outcome.run_id
 const seen = () => all.at(-1).event_id
 const answer = (decision, interrupt_id) => ({ run_id, decision, interrupt_id, options: { request_id: `answer-${all.length}`, after_event_id: seen() } })
@@ -53,14 +53,14 @@ const after = await refusal(call('Resume', { run_id, decision: { approve: {} } }
 const wrong = await refusal(call('Resume', { run_id, decision: { reject: { reason: ' ' } } }))
 const rest = await read('ResumeStream', { ...early, options: { ...early.options, after_event_id: 0 } })
 
-const report = await call('Research', { theme, max_iterations: 6 })
-let rejected = await call('Research', { theme, max_iterations: 6, human_intervention: true })
+const report = await call('Research', { theme, max_iterations: 8 })
+let rejected = await call('Research', { theme, max_iterations: 8, human_intervention: true })
 const left = []
 while (rejected.waiting) {
   left.push(rejected.waiting.rejections_left)
   rejected = await call('Resume', { run_id: rejected.outcome.run_id, decision: { reject: { reason: `not like this ${left.length}` } } })
 }
-const silent = { theme, max_iterations: 6, human_intervention: true, human_timeout_ms: 300, human_default: 'HUMAN_DEFAULT_STOP', options: { request_id: `silent-${process.pid}` } }
+const silent = { theme, max_iterations: 8, human_intervention: true, human_timeout_ms: 300, human_default: 'HUMAN_DEFAULT_STOP', options: { request_id: `silent-${process.pid}` } }
 let timed = await call('Research', silent)
 const { until_ms, since_ms, human_default } = timed.waiting
 while (timed.waiting) {

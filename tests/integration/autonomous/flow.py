@@ -76,7 +76,7 @@ def orchestrator(method, who="anna", **fields):
 
 def begin(who="anna", **fields):
     """The run as it waits first; a person is asked."""
-    return ask("Research", message("AutonomousResearchRequest")(**{"theme": THEME, "max_iterations": 6, "human_intervention": True, **fields}), who)
+    return ask("Research", message("AutonomousResearchRequest")(**{"theme": THEME, "max_iterations": 8, "human_intervention": True, **fields}), who)
 
 
 def answer(run, decision=None, who="anna", **fields):
@@ -342,7 +342,7 @@ def _():
 
 @check("a caller that leaves ends the run; a caller with keep_running comes back and sees each event once")
 def _():
-    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=THEME, max_iterations=6, options={"request_id": "back", "keep_running": True}))
+    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=THEME, max_iterations=8, options={"request_id": "back", "keep_running": True}))
     before = []
     for event in live:
         if event.WhichOneof("event"):
@@ -350,7 +350,7 @@ def _():
         if len(before) == 3:
             break
     live.cancel()
-    request = message("AutonomousResearchRequest")(theme=THEME, max_iterations=6,
+    request = message("AutonomousResearchRequest")(theme=THEME, max_iterations=8,
                                                    options={"request_id": "back", "keep_running": True, "after_event_id": before[-1].event_id})
     rest = [event for event in ask("ResearchStream", request) if event.WhichOneof("event")]
     ids = [event.event_id for event in before + rest]
@@ -364,7 +364,7 @@ def _():
     if not slow:
         return "only where a search can be held back"
     slow.slow, slow.left = "leaving", []
-    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=f"{THEME} leaving", max_iterations=6))
+    live = ask("ResearchStream", message("AutonomousResearchRequest")(theme=f"{THEME} leaving", max_iterations=8))
     run_id = next(event.accepted.run_id for event in live if event.WhichOneof("event") == "accepted")
     for event in live:
         if event.WhichOneof("event") == "decided":
