@@ -80,10 +80,8 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
                      struct text parts[EXTRACT_PARTS_MAX]);
 
 /* The question with words of the passages in the place of those that differ from them by one letter and stand in no
- * passage, if their sentences have other words of the question too. *open: a word that stands in no passage is near to
- * one that does, and is not replaced. Linear in both. */
-struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question,
-                            bool *open);
+ * passage, if their sentences have other words of the question too. Linear in both. */
+struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question);
 
 /* False for greetings and thanks only, and for a text without any word. */
 bool extract_asks(struct text question);

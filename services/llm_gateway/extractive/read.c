@@ -86,7 +86,6 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
 {
     struct extract *extract = arena_zalloc(arena, sizeof *extract);
     size_t turn = 0, asked = 0;
-    bool open;
     if (!extract)
         return NULL;
     extract->arena = arena;
@@ -99,8 +98,6 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
     extract->findings = last_fenced(request, "findings", &turn);
     find_evidence(extract, asked);
     extract->written = extract->asked;
-    extract->asked = extract_spelled(arena, extract->passages, extract->passage_count, extract->asked, &open);
-    if (open)
-        extract->found = (struct found){0}; /* the search may have found another word in its place */
+    extract->asked = extract_spelled(arena, extract->passages, extract->passage_count, extract->asked);
     return extract;
 }

@@ -31,10 +31,9 @@ struct run {
 
 struct slip {
     struct run run;
-    bool known, near;  /* near: a passage has a word that is near */
-    bool unclear;      /* two words are equally near */
-    struct text other; /* length 0: none was found */
-    size_t beside;     /* other words of the question in its sentence */
+    bool known, unclear; /* unclear: two words are equally near */
+    struct text other;   /* length 0: none was found */
+    size_t beside;       /* other words of the question in its sentence */
 };
 
 struct spelled {
@@ -255,7 +254,7 @@ static void spelled_take(struct slip *slip, const struct run *run, const char *t
     if (!first && beside < slip->beside)
         return;
     if (first || beside > slip->beside)
-        *slip = (struct slip){.run = slip->run, .near = true, .other = other, .beside = beside};
+        *slip = (struct slip){.run = slip->run, .other = other, .beside = beside};
     else
         slip->unclear |= strncasecmp(other.bytes, slip->other.bytes, least) != 0;
 }
@@ -294,7 +293,6 @@ static void spelled_look_at_sentence(struct spelled *spelled, const char *text, 
     while (runs_next(&reader, &run)) {
         for (size_t i = 0; i < spelled->slip_count; i++) {
             enum slip_kind kind = spelled_near(&spelled->slips[i], &run, text);
-            spelled->slips[i].near |= kind != SLIP_NONE;
             if (kind != SLIP_NONE && spelled_is_enough(spelled, &spelled->slips[i], kind, beside))
                 spelled_take(&spelled->slips[i], &run, text, beside);
         }
@@ -312,11 +310,9 @@ static void spelled_look_for_near(struct spelled *spelled, const struct passage 
     }
 }
 
-struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question,
-                            bool *open)
+struct text extract_spelled(struct arena *arena, const struct passage *passages, size_t count, struct text question)
 {
     struct spelled spelled = {.question = question};
-    *open = false;
     spelled_read_question(&spelled);
     if (spelled.slip_count)
         spelled_look_for_known(&spelled, passages, count);
@@ -328,7 +324,6 @@ struct text extract_spelled(struct arena *arena, const struct passage *passages,
         const struct slip *slip = &spelled.slips[i - 1];
         struct text before = {question.bytes, slip->run.begin};
         struct text behind = {question.bytes + slip->run.end, question.length - slip->run.end};
-        *open |= slip->near && (!slip->other.length || slip->unclear);
         if (slip->other.length && !slip->unclear)
             question = text_joined(arena, before, slip->other, behind);
     }

@@ -62,9 +62,8 @@ static void mend_slips(struct input *in)
     static const char question[] = "Which messagess are refussed, who is Mariion, and was the flixht booked?";
     const struct passage passage = {.text = in->text, .length = in->length};
     size_t most = in->length < EXTRACT_ASKED_MAX ? in->length : EXTRACT_ASKED_MAX;
-    bool open;
-    extract_spelled(&in->arena, &passage, 1, (struct text){question, sizeof question - 1}, &open);
-    extract_spelled(&in->arena, &passage, 1, (struct text){in->text, most}, &open);
+    extract_spelled(&in->arena, &passage, 1, (struct text){question, sizeof question - 1});
+    extract_spelled(&in->arena, &passage, 1, (struct text){in->text, most});
 }
 
 static void extractive_judge(struct input *in)
