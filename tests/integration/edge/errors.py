@@ -353,6 +353,12 @@ def beyond_in(schema, body, depth=0):
                 yield {**rest, name: [value] if items else value}, f"{at}.{path}"
 
 
+def late_error(text):
+    """After STREAM_OPEN_MS, on a busy machine, a stream is open already, and an error is an event with the same body."""
+    event = re.search(rb"event: error\ndata: (.*)", text if isinstance(text, bytes) else b"")
+    return json.loads(event[1]) if event else {"error": {"code": 200}}
+
+
 @check("each bound that /openapi.json gives a field of a body is kept, and the error names the field")
 def _():
     counts = collections.Counter()
@@ -362,6 +368,9 @@ def _():
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")
         for body, field in beyond_in(schema_of(content["schema"]), content.get("example", {})) if content else ():
             status, _, told = front.ask(verb, re.sub("{[^}]*}", "never", path), body, accept="text/event-stream, application/json", **bearer("opens-all"))
+            if status == 200:
+                told = late_error(told)
+                status = told["error"]["code"]
             expect(status == 400, f"{name}, {field}: {status} {str(told)[:200]} for {str(body)[:200]}")
             fields = [violation["field"] for detail in told["error"]["details"] for violation in detail.get("fieldViolations", ())]
             expect(fields and fields[0].startswith(field), f"{name}, {field}: {told['error']['message'][:200]} for {str(body)[:200]}")
