@@ -130,7 +130,7 @@ endfunction()
 # The longest tests begin first, so that none is left alone at the end. The table at the end of tests/run names them.
 set(RENGA_LONGEST linear interview_session_five interview_session_one search_sources interview_terminal orchestrator_run_large_test
   orchestrator_run_damaged_test orchestrator_killer tool_runner_files research_terminal helpdesk_terminal kubernetes search_providers
-  drill_polite rpc_stopped research_outside_one research_outside_five daemon rpc_drain rpc_node tool_runner_index helpdesk_retries_five
+  console_axe console_lives console_pages drill_polite rpc_stopped research_outside_one research_outside_five daemon rpc_drain rpc_node tool_runner_index helpdesk_retries_five
   orchestrator_promises orchestrator_others research_audit orchestrator_terminal llm_gateway_ledger_waiting_test renga_readme
   drill_cuts_on_redis drill_cuts drill_kills orchestrator_crash fault_garbage rpc_python_limits
   drill_rolling fault_hostile fault_hostile_door fault_hostile_edge)
