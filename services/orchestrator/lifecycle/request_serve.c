@@ -143,8 +143,10 @@ void request_cancel_run(struct request *request, struct thread *thread)
         run->waiters = request;
     }
     request->waits_on = run;
-    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED, RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED, CANCELLED,
-               "%s", *message->reason ? message->reason : "cancelled by its caller");
+    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
+               message->caller_left ? RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT
+                                    : RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED,
+               CANCELLED, "%s", *message->reason ? message->reason : "cancelled by its caller");
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */

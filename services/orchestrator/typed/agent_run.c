@@ -97,6 +97,7 @@ static void agent_run_give_up(struct agent_run *run, const struct rpc_client_cal
     }
     request.run_id = agent_run_unconst(run->run_id);
     request.reason = agent_run_unconst("the caller that waited for it went away");
+    request.caller_left = true;
     agent_run_prepare(run, &run->cancel, false);
     renga__v1__orchestrator__cancel_run(run->orchestrator, &request, agent_run_cancelled, &run->cancel);
 }
@@ -119,6 +120,34 @@ static void watch_on(struct agent_run *run)
     agent_run_watch(run);
 }
 
+static void agent_run_read_run(struct agent_run *run);
+
+static void agent_run_taken_up(const Renga__V1__ResumeRunResponse *response, void *data)
+{
+    struct agent_run *run = ((struct rpc_client_call *)data)->owner;
+    run->not_taken_up = !response;
+    if (rpc_call_cancelled(run->call))
+        agent_run_give_up(run, &run->start);
+    else if (response)
+        watch_on(run);
+    else
+        agent_run_read_run(run); /* another caller may have been faster */
+}
+
+/* Another caller of the same call went away, and took the run along that this one still waits for: one that repeats
+ * the call, perhaps since its first connection was lost. */
+static bool agent_run_take_up(struct agent_run *run, const Renga__V1__Run *message)
+{
+    Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
+    if (message->state != RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED ||
+        message->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT || run->not_taken_up)
+        return false;
+    request.run_id = agent_run_unconst(run->run_id);
+    agent_run_prepare(run, &run->start, false);
+    renga__v1__orchestrator__resume_run(run->orchestrator, &request, agent_run_taken_up, &run->start);
+    return true;
+}
+
 static void run_came(const Renga__V1__GetRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
@@ -131,6 +160,8 @@ static void run_came(const Renga__V1__GetRunResponse *response, void *data)
         run->stopped(run, response->run);
     else if (is_at_work(response->run))
         watch_on(run);
+    else if (agent_run_take_up(run, response->run))
+        return;
     else if (!run->failed || !run->failed(run, response->run))
         run_failed(run, response->run);
 }

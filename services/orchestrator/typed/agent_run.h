@@ -3,6 +3,7 @@
  *
  *      StartRun, or ResumeRun ---> WatchRun: came, came, …  ---> SUCCEEDED ---------------> `stopped` answers the call
  *                                      |'--- WAITING, FAILED, CANCELLED ---> GetRun ---> `stopped` or `failed`
+ *                                      |'--- CANCELLED, since another caller left ---> ResumeRun ---> WatchRun
  *                                      '--- the caller leaves ---> CancelRun, unless keep_running ---> CANCELLED
  *
  * In all other cases the call fails with the status of the step that failed. If the run itself failed, the status has
@@ -55,6 +56,7 @@ struct agent_run {
     struct timer patience;
     struct status end;                    /* the status of the call after CancelRun was answered */
     bool paused, told;                    /* told: `stopped` came in the stream */
+    bool not_taken_up;                    /* ResumeRun was refused after another caller had left */
     const Renga__V1__RunStopped *success; /* the event of a run that has SUCCEEDED, with its output */
 };
 

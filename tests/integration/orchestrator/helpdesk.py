@@ -66,6 +66,14 @@ def events(question="When do backups run and how is a password reset?", **fields
     return ask_call(True)(message("AskRequest")(question=question, **fields), timeout=20 * SLOW)
 
 
+def stream_until_refused(stream):
+    """The events before the stream fails."""
+    try:
+        yield from stream
+    except grpc.RpcError:
+        pass
+
+
 def runs():
     return api.ask("ListRuns", page_size=500).runs
 
@@ -185,6 +193,58 @@ def _():
                "the run goes on", 5 * SLOW, every=0.01)
     refused("DEADLINE_EXCEEDED", lambda: ask(timeout=0.5))
     wait_until(lambda: all(word("RunState", run.state) != "RUN_STATE_RUNNING" for run in runs()), "a run goes on", 5 * SLOW, every=0.01)
+
+
+def hang_until(gate):
+    """Tools that answer once the gate is open, unless their caller leaves before."""
+    def tools(request, context):
+        while context.is_active() and not gate.wait(0.005):
+            pass
+        return found(hit(BACKUP), hit(RESET, line=20))(request, context) if gate.is_set() else message("RunToolsResponse")()
+    return tools
+
+
+@check("a call that is repeated goes on with the run that ended with its first caller; a cancelled one stays so")
+def _():
+    gate = threading.Event()
+    script(tools=hang_until(gate))
+    stream = events(options={"request_id": "left"})
+    run_id = next(stream).accepted.run_id
+    wait_until(lambda: services.of("ToolRunner/RunTools"), "no tool was run", 5 * SLOW, every=0.01)
+    stream.cancel()
+    run = wait_until(lambda: (lambda now: now if now.ended_ms else None)(api.ask("GetRun", run_id=run_id).run), "the run goes on", 5 * SLOW)
+    equal((word("RunState", run.state), word("StopReason", run.stop_reason)), ("RUN_STATE_CANCELLED", "STOP_REASON_CALLER_LEFT"), "the run")
+    gate.set()
+    again = ask(options={"request_id": "left"})
+    equal((again.outcome.run_id, again.answer, len(services.of("Planner/Plan"))), (run_id, ANSWERS["<results>"], 1), "the answer, and plans")
+
+    gate.clear()
+    refused("DEADLINE_EXCEEDED", lambda: ask(options={"request_id": "late"}, timeout=0.5))
+    gate.set()
+    equal(ask(options={"request_id": "late"}).answer, ANSWERS["<results>"], "the answer after a deadline")
+
+    gate.clear()
+    stream = events(options={"request_id": "stopped"})
+    run_id = next(stream).accepted.run_id
+    api.ask("CancelRun", run_id=run_id)
+    for _ in stream_until_refused(stream):
+        pass
+    gate.set()
+    refused("CANCELLED", lambda: ask(options={"request_id": "stopped"}))
+
+
+@check("a caller that repeats the call before its first connection is known to be lost gets the answer")
+def _():
+    gate = threading.Event()
+    script(tools=hang_until(gate))
+    first, second = events(options={"request_id": "both"}), events(options={"request_id": "both"})
+    run_id = next(first).accepted.run_id
+    equal(next(second).accepted.run_id, run_id, "the run of the repetition")
+    wait_until(lambda: services.of("ToolRunner/RunTools"), "no tool was run", 5 * SLOW, every=0.01)
+    first.cancel()
+    wait_until(lambda: api.ask("GetRun", run_id=run_id).run.resumptions, "nobody took the run up again", 5 * SLOW, every=0.01)
+    gate.set()
+    equal(list(second)[-1].result.answer, ANSWERS["<results>"], "the answer")
 
 
 @check("a question that is empty, blank, too long or no UTF-8 is refused at once, and no model is asked")
