@@ -47,6 +47,7 @@ static bool answer_no_memory(struct failure *failure)
 
 static bool too_long(struct failure *failure, const char *what, size_t max)
 {
+    failure->too_large = true;
     return fail(&failure->status, DATA_LOSS, "%s of the answer has more than %zu bytes; ask for a shorter one", what,
                 max);
 }

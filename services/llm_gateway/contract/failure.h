@@ -27,6 +27,7 @@ struct failure {
     size_t raw_size;
     bool mendable;                 /* the model may do better when it is shown the problem */
     bool ours;                     /* caused by the gateway; another deployment would fail as well */
+    bool too_large;                /* the answer is above a bound: a caller can ask for that, the deployment is well */
     const Renga__V1__Usage *usage; /* usage in spite of the failure; may be NULL */
 };
 

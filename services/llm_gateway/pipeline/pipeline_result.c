@@ -68,6 +68,7 @@ bool pipeline_fail_transport(struct pipeline *pipeline)
                    : fail(st, DEADLINE_EXCEEDED, "no answer within llm_gateway.timeout, %lld ms: %s",
                           (long long)pipeline->gateway->timeout_ms, transfer->status.text);
     case TRANSFER_TOO_LARGE:
+        pipeline->failure.too_large = true;
         return fail(st, DATA_LOSS, "the answer is larger than the gateway takes (%zu bytes)", transfer->response_max);
     case TRANSFER_CUT:
     case TRANSFER_MALFORMED:

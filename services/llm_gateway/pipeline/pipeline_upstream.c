@@ -190,7 +190,7 @@ static void give_place_back(struct pipeline *pipeline, bool good)
     int64_t now_ns = clock_now_ns();
     if (good || failure->problem)
         report.verdict = ENDPOINT_SUCCEEDED;
-    else if (failure->ours || pipeline->caller_left || pipeline->client_is_slow)
+    else if (failure->ours || failure->too_large || pipeline->caller_left || pipeline->client_is_slow)
         report.verdict = ENDPOINT_UNKNOWN;
     else
         endpoint_report_of(&report, pipeline_timed_out(pipeline) ? UNAVAILABLE : failure->status.code,
@@ -321,15 +321,15 @@ static bool is_last(const struct pipeline *pipeline)
     return requests_left(pipeline) == 1 && !(rank_here(pipeline, &next) && next);
 }
 
-/* A fault in the words of a model comes at each of its upstreams, and after our limit no upstream has time left; a
- * provider in this process may do better, and answers at once. */
+/* A fault in the words of a model, or too many of them, comes at each of its upstreams, and after our limit no upstream
+ * has time left; a provider in this process may do better, and answers at once. */
 static bool pipeline_answer_locally(struct pipeline *pipeline)
 {
     bool next, late = pipeline_timed_out(pipeline);
     unsigned here = rank_here(pipeline, &next);
     int64_t left_ms = late ? callers_left_ms(pipeline) : pipeline_remaining_ms(pipeline);
-    if (!here || (!pipeline->failure.problem && !late) || pipeline->told || pipeline->failure.ours ||
-        pipeline->caller_left || left_ms <= 0)
+    if (!here || (!pipeline->failure.problem && !pipeline->failure.too_large && !late) || pipeline->told ||
+        pipeline->failure.ours || pipeline->caller_left || left_ms <= 0)
         return false;
     pipeline->choice.rank_min = here;
     pipeline_route(pipeline);
@@ -346,8 +346,8 @@ static void pipeline_upstream_try_again(struct pipeline *pipeline)
     struct retry_question question = {
         .code = failure->status.code,
         .quota = quota,
-        .begun =
-            pipeline->told || failure->ours || failure->problem || pipeline->caller_left || pipeline->client_is_slow,
+        .begun = pipeline->told || failure->ours || failure->problem || failure->too_large || pipeline->caller_left ||
+                 pipeline->client_is_slow,
         .attempts = pipeline->attempts_in_rank,
         .attempts_all = (unsigned)pipeline->attempt_count,
         .left_ms = pipeline_remaining_ms(pipeline),

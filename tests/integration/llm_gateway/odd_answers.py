@@ -264,6 +264,19 @@ with Gateway("--llm_gateway.timeout=700ms") as gateway:
             code, error, asked = gateway.ask(busy_late, stream)
             expect(code in (503, 504) and 1 <= asked <= 2, f"{code} {error} {asked}")
 
+LARGE = "x" * 1500000, "x" * 9000000  # above the bound of an answer's text, and of an upstream's answer
+with Gateway() as gateway:
+    @check("answers that are too large, as one caller may ask for, are paid once and leave the deployment in service for others")
+    def _():
+        for text in LARGE:
+            for stream in (False, True):
+                many = [chunk(piece(text[at:at + 500000])) for at in range(0, len(text), 500000)]
+                for _ in range(6):
+                    reply = gateway.raw(lambda _: events(*many) if stream else whole(said(text)), stream)
+                    expect(("data_loss" in reply, Upstream.asked) == (True, 1), f"{Upstream.asked} {reply[-300:]}")
+        code, reply, _ = gateway.ask(lambda _: whole(said("well")))
+        expect((code, reply.get("content")) == (200, "well"), f"{code} {reply}")
+
 OTHERS = {False: whole(said("wrong", 1)), True: events(chunk(piece("wr", 1)), chunk(piece("ong", 1, "stop")))}
 QUOTES = {"error": {"message": f"http://127.0.0.1:{server.server_port}/v1 is down"}}
 IN_ERRORS = {False: (500, json.dumps(QUOTES).encode(), {}), True: events(QUOTES)}
