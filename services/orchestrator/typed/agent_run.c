@@ -125,23 +125,26 @@ static void agent_run_read_run(struct agent_run *run);
 static void agent_run_taken_up(const Renga__V1__ResumeRunResponse *response, void *data)
 {
     struct agent_run *run = ((struct rpc_client_call *)data)->owner;
-    run->not_taken_up = !response;
     if (rpc_call_cancelled(run->call))
         agent_run_give_up(run, &run->start);
     else if (response)
         watch_on(run);
-    else
+    else if (run->start.status.code == FAILED_PRECONDITION)
         agent_run_read_run(run); /* another caller may have been faster */
+    else
+        agent_call_failed(run, &run->start);
 }
 
 /* Another caller of the same call went away, and took the run along that this one still waits for: one that repeats
- * the call, perhaps since its first connection was lost. */
+ * the call, perhaps since its first connection was lost. Many callers may leave so, one after another. */
 static bool agent_run_take_up(struct agent_run *run, const Renga__V1__Run *message)
 {
     Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
     if (message->state != RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED ||
-        message->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT || run->not_taken_up)
+        message->stop_reason != RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT ||
+        message->last_event_id == run->taken_up_at)
         return false;
+    run->taken_up_at = message->last_event_id;
     request.run_id = agent_run_unconst(run->run_id);
     agent_run_prepare(run, &run->start, false);
     renga__v1__orchestrator__resume_run(run->orchestrator, &request, agent_run_taken_up, &run->start);

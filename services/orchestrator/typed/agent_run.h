@@ -56,7 +56,7 @@ struct agent_run {
     struct timer patience;
     struct status end;                    /* the status of the call after CancelRun was answered */
     bool paused, told;                    /* told: `stopped` came in the stream */
-    bool not_taken_up;                    /* ResumeRun was refused after another caller had left */
+    int64_t taken_up_at;                  /* the last event of a stop behind which ResumeRun was tried; 0: it was not */
     const Renga__V1__RunStopped *success; /* the event of a run that has SUCCEEDED, with its output */
 };
 

@@ -247,6 +247,20 @@ def _():
     equal(list(second)[-1].result.answer, ANSWERS["<results>"], "the answer")
 
 
+@check("callers that leave one after another take the answer from none of those who stay")
+def _():
+    gate = threading.Event()
+    script(tools=hang_until(gate))
+    leave, stay = ([events(options={"request_id": "many"}) for _ in range(count)] for count in (5, 40))
+    run_id = [next(stream).accepted.run_id for stream in leave + stay][0]
+    for at, stream in enumerate(leave, 1):
+        wait_until(lambda at=at: len(services.of("ToolRunner/RunTools")) >= at, "no tool was run", 5 * SLOW, every=0.01)
+        stream.cancel()
+        wait_until(lambda at=at: len(api.ask("GetRun", run_id=run_id).run.resumptions) == at, "nobody took the run up again", 5 * SLOW, every=0.01)
+    gate.set()
+    equal([list(stream)[-1].result.answer for stream in stay], [ANSWERS["<results>"]] * len(stay), "the answers")
+
+
 @check("a question that is empty, blank, too long or no UTF-8 is refused at once, and no model is asked")
 def _():
     script()
