@@ -28,11 +28,20 @@ static bool echo_is_form(const struct aligned_text *one, const struct aligned_wo
            strncasecmp(one->text.text + word->span.begin, other->text.text + form->span.begin, SAME_START) == 0;
 }
 
+/* 2 of C2 is no number: the question "How do C2 and C3 differ?" does not have the 2 of "2 years". */
+static bool echo_is_in_name(const struct aligned_text *text, const struct aligned_word *word)
+{
+    return word->script == SCRIPT_DIGIT && word > text->words && word[-1].script == SCRIPT_LETTER &&
+           word[-1].span.end == word->span.begin;
+}
+
 static bool echo_is_known(const struct aligned_text *said, const struct aligned_word *word,
                           const struct aligned_text *asked)
 {
     for (size_t i = 0; i < asked->count; i++)
-        if (asked->words[i].hash == word->hash || echo_is_form(said, word, asked, &asked->words[i]))
+        if ((asked->words[i].hash == word->hash &&
+             (echo_is_in_name(said, word) || !echo_is_in_name(asked, &asked->words[i]))) ||
+            echo_is_form(said, word, asked, &asked->words[i]))
             return true;
     return false;
 }

@@ -50,19 +50,11 @@ static bool selection_cut_are_beside(const struct evidence *evidence, uint32_t u
            !evidence->units[unit].heading;
 }
 
-/* "The roles are:" and 次のとおりです。 */
 static bool leads_in(const struct evidence *evidence, uint32_t unit)
 {
-    static const char *const ends[] = {
-        ":", "：", "次のとおりです。", "以下のとおりです。", "次の通りです。", "以下の通りです。"};
-    const struct unit *at = &evidence->units[unit];
-    const char *text = evidence->passages[at->passage].text;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-        size_t length = strlen(ends[i]);
-        if (at->span.end - at->span.begin > length && memcmp(text + at->span.end - length, ends[i], length) == 0)
-            return true;
-    }
-    return false;
+    const struct span *span = &evidence->units[unit].span;
+    return sentences_announce(evidence->passages[evidence->units[unit].passage].text + span->begin,
+                              span->end - span->begin);
 }
 
 /* ---- the selected text ------------------------------------------------------------------------------------------- */

@@ -217,3 +217,15 @@ void sentences_append(struct buffer *out, const char *text, size_t characters)
         buffer_put(out, '\n');
     buffer_append(out, text, whole);
 }
+
+bool sentences_announce(const char *text, size_t length)
+{
+    static const char *const ends[] = {
+        ":", "：", "次のとおりです。", "以下のとおりです。", "次の通りです。", "以下の通りです。"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length >= end && memcmp(text + length - end, ends[i], end) == 0)
+            return true;
+    }
+    return false;
+}

@@ -42,4 +42,7 @@ size_t sentences_whole(const char *text, size_t length, size_t most);
  * characters in total. */
 void sentences_append(struct buffer *out, const char *text, size_t characters);
 
+/* Whether the text announces the list that follows: it ends as "The roles are:" or 次のとおりです。 does. */
+bool sentences_announce(const char *text, size_t length);
+
 #endif

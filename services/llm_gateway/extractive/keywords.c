@@ -1,6 +1,7 @@
 /* The strong words of a text, in their original form. */
 #include "extract.h"
 
+#include "words/fold.h"
 #include "words/words.h"
 
 #include <string.h>
@@ -12,6 +13,15 @@ struct keywords {
     size_t count;
 };
 
+/* The pair う違 of どう違い spans two words, so that no word begins with it; お and ご are prefixes: お知らせ. */
+static bool keywords_spans_words(const struct term *term)
+{
+    size_t second, end;
+    uint32_t first = utf8_read(term->text, term->length, 0, &second);
+    return term->kind == TERM_PAIR && script_of(first) == SCRIPT_HIRAGANA && first != 0x304A && first != 0x3054 &&
+           script_of(utf8_read(term->text, term->length, second, &end)) == SCRIPT_HAN;
+}
+
 /* Pairs that overlap are one word again: 設定 and 定方 and 方法 are 設定方法. */
 static void keywords_add(struct keywords *keywords, const struct term *term)
 {
@@ -20,7 +30,7 @@ static void keywords_add(struct keywords *keywords, const struct term *term)
         last->end = term->end > last->end ? term->end : last->end;
         return;
     }
-    if (keywords->count < KEYWORDS_MAX)
+    if (keywords->count < KEYWORDS_MAX && !keywords_spans_words(term))
         keywords->spans[keywords->count++] = (struct span){term->begin, term->end};
 }
 

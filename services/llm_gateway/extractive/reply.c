@@ -67,20 +67,22 @@ static bool begins_with_number(const struct extract *extract, const struct picke
     return c >= '0' && c <= '9';
 }
 
-/* The best sentence first. Items of lists and texts without a full stop stand on lines of their own. */
+/* The best sentence first. Items of lists and texts without a full stop stand on lines of their own. A sentence after
+ * an item has an empty line before it: Markdown, and the reviewer, would read it as part of the item. */
 static void say_sentences(const struct extract *extract, const struct picked *picked, size_t count, struct buffer *out)
 {
-    bool own_line = false;
+    bool own_line = false, after_item = false;
     for (size_t i = 0; i < count; i++) {
         const struct passage *passage = &extract->passages[picked[i].passage];
         struct text text = {passage->text + picked[i].span.begin, picked[i].span.end - picked[i].span.begin};
         bool leads = i + 1 < count && picked[i + 1].item && !picked[i].item;
         bool item = picked[i].item || (count > 1 && !leads && !reply_is_stopped(text));
         if (i)
-            buffer_print(out, item || own_line ? "\n" : extract->japanese ? "" : " ");
+            buffer_print(out, after_item && !item ? "\n\n" : item || own_line ? "\n" : extract->japanese ? "" : " ");
         buffer_print(out, item && !begins_with_number(extract, &picked[i]) ? "- " : "");
         print_picked(extract, &picked[i], out);
         own_line = item || leads;
+        after_item = item;
     }
 }
 

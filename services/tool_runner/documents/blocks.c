@@ -1,6 +1,7 @@
 #include "documents/blocks.h"
 
 #include "documents/ascii_space.h"
+#include "words/sentences.h"
 
 #include <string.h>
 
@@ -121,16 +122,10 @@ void blocks_close(struct blocks *blocks)
     blocks->is_list = false;
 }
 
-static bool blocks_ends_in(const struct buffer *block, const char *mark)
-{
-    size_t length = strlen(mark);
-    return block->length >= length && memcmp(block->data + block->length - length, mark, length) == 0;
-}
-
 static bool blocks_announces(const struct blocks *blocks)
 {
     const struct buffer *block = &blocks->block;
-    return block->length <= JOINED_MAX && (blocks_ends_in(block, ":") || blocks_ends_in(block, "："));
+    return block->length <= JOINED_MAX && sentences_announce(block->data, block->length);
 }
 
 void blocks_end_paragraph(struct blocks *blocks)

@@ -7,6 +7,7 @@
 #include "documents/html_tokens.h"
 
 #include "base/buffer.h"
+#include "words/sentences.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -186,14 +187,6 @@ static void take_characters(struct html *html, struct piece text, int line)
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-static bool html_announces(const struct buffer *text)
-{
-    static const char wide[] = "：";
-    size_t length = text->length, size = sizeof wide - 1;
-    return length &&
-           (text->data[length - 1] == ':' || (length >= size && memcmp(text->data + length - size, wide, size) == 0));
-}
-
 /* Within a list or a table all text is a single paragraph, until it is long enough. */
 static void begin_block(struct html *html)
 {
@@ -205,7 +198,7 @@ static void begin_block(struct html *html)
 
 static void begin_group(struct html *html)
 {
-    if (!html->groups && !html_announces(&html->text))
+    if (!html->groups && !sentences_announce(html->text.data, html->text.length))
         html_close_block(html);
     html->newline = true;
     html->groups++;
@@ -256,7 +249,7 @@ static void end_element(struct html *html, const struct tag *tag)
         begin_block(html);
         break;
     case BLOCK:
-        if (!html_announces(&html->text) || html->groups)
+        if (!sentences_announce(html->text.data, html->text.length) || html->groups)
             begin_block(html);
         break;
     case ITEM:

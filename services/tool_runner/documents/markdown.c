@@ -3,6 +3,7 @@
  * Lines that belong together stay together, as far as a paragraph reaches: the items of a list, and a line that ends in
  * a colon with the list, table or code that it announces. */
 #include "documents/reading.h"
+#include "words/sentences.h"
 
 #include <string.h>
 
@@ -120,12 +121,8 @@ static bool markdown_is_item(struct piece line)
 
 static bool markdown_announces(struct piece block)
 {
-    static const char wide[] = "：";
     struct piece text = piece_trim(block);
-    if (text.length && text.at[text.length - 1] == ':')
-        return true;
-    return text.length >= sizeof wide - 1 &&
-           memcmp(text.at + text.length - (sizeof wide - 1), wide, sizeof wide - 1) == 0;
+    return sentences_announce(text.at, text.length);
 }
 
 /* Whether the text after an empty line still belongs to the open block. */

@@ -172,6 +172,17 @@ static void a_list_that_is_asked_for_is_given_whole(void **state)
     expect_answer("How do I reset the pump?", steps, "How to reset the pump:\n1. Close the valve.\n2. Wait.", NULL);
 }
 
+/* Markdown would read the sentence as part of the row's item, and the reviewer as a part of the row. */
+static void a_sentence_after_a_row_stands_apart(void **state)
+{
+    static const char waste[] = "[1] a.md:1-5 (0.65) | ごみの出し方\n"
+                                "| 種類 | 曜日 | 袋 |\n|---|---|---|\n| 燃えるごみ | 月曜日と木曜日 | 黄色の袋 |\n"
+                                "| プラスチック | 水曜日 | 透明の袋 |\n\n"
+                                "[2] a.md:7-7 (0.30) | ごみの出し方\n"
+                                "ごみは当日の朝8時までに出してください。前の晩に出すことはできません。";
+    expect_answer("燃えるごみは何曜日に出しますか？", waste, "黄色の袋 |\n\n", NULL);
+}
+
 static void expect_cut(const char *const *stops, size_t count, int32_t tokens, const char *whole, const char *word)
 {
     struct asking asking;
@@ -351,6 +362,7 @@ int main(void)
         cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
+        cmocka_unit_test(a_sentence_after_a_row_stands_apart),
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),

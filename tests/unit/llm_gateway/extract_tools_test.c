@@ -74,6 +74,16 @@ static void another_try_asks_wider(void **state)
     asking_fini(&asking);
 }
 
+static void no_word_of_a_search_begins_within_another(void **state)
+{
+    struct asking asking;
+    asking_init(&asking);
+    offer(&asking, "search_documents", "Searches.", SEARCH);
+    user_says(&asking, "<subtask>保証はどう違いますか？</subtask>\n<advice>別の語で。</advice>");
+    assert_string_equal(calls_of(&asking), "search_documents{\"query\":\"保証 違い 別 語\",\"limit\":8}");
+    asking_fini(&asking);
+}
+
 static void the_choice_of_the_caller_counts(void **state)
 {
     struct asking asking;
@@ -137,6 +147,7 @@ int main(void)
         cmocka_unit_test(tools_that_take_a_question_are_called),
         cmocka_unit_test(what_is_asked_chooses_the_tool),
         cmocka_unit_test(another_try_asks_wider),
+        cmocka_unit_test(no_word_of_a_search_begins_within_another),
         cmocka_unit_test(the_choice_of_the_caller_counts),
         cmocka_unit_test(a_tool_that_cannot_be_filled_is_not_called),
         cmocka_unit_test(data_chooses_no_tool),

@@ -70,6 +70,7 @@ static void lists_tables_and_code_stay_whole(void **state)
         {"1. one\n\n   more\n\n2. two\n\nafter", "1-5  | 1. one\n\n   more\n\n2. two¶7-7  | after¶"},
         {"- a\n- b\n\ntext", "1-2  | - a\n- b¶4-4  | text¶"},
         {"次のとおり：\n\n- あ\n- い\n", "1-4  | 次のとおり：\n\n- あ\n- い¶"},
+        {"手順は次のとおりです。\n\n1. あ\n2. い\n", "1-4  | 手順は次のとおりです。\n\n1. あ\n2. い¶"},
         {"Run this:\n\n```sh\n# no heading\n\nls\n```\nDone.",
          "1-7  | Run this:\n\n```sh\n# no heading\n\nls\n```¶8-8  | Done.¶"},
         {"| a | b |\n|---|---|\n| 1 | 2 |", "1-3  | | a | b |\n|---|---|\n| 1 | 2 |¶"},

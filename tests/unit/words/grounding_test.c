@@ -149,6 +149,12 @@ static void an_echo_of_the_question_is_told(void **state)
         grounding_of("Harbour", BRIDGE, "Which opened first, the bridge or the tower?", "The bridge").completed);
 }
 
+static void a_number_within_a_name_of_the_question_is_no_echo(void **state)
+{
+    static const char camera[] = "上位機種のC3は電池でも動きます。C3の保証期間は2年です。";
+    assert_true(grounding_of("C3", camera, "C2とC3の保証期間はどう違いますか？", "C3の保証期間は2年です。").completed);
+}
+
 static void a_sentence_about_something_else_does_not_answer(void **state)
 {
     assert_int_equal(bridge("The ferry to Quenby leaves at noon.").found, 1);
@@ -194,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_denial_an_opposite_and_a_unit_are_told),
         cmocka_unit_test(a_short_answer_is_judged_by_the_sentence_that_has_it),
         cmocka_unit_test(an_echo_of_the_question_is_told),
+        cmocka_unit_test(a_number_within_a_name_of_the_question_is_no_echo),
         cmocka_unit_test(a_sentence_about_something_else_does_not_answer),
         cmocka_unit_test(an_answer_without_sentences_or_sources_is_not_found),
         cmocka_unit_test(a_passage_behind_the_limit_has_no_place_for_an_answer),
