@@ -92,10 +92,10 @@ def _():
 def _():
     suite = Suite("one", keys=False)
     held = [socket.create_connection(("127.0.0.1", suite.port)) for _ in range(1000)]
-    further = socket.create_connection(("127.0.0.1", suite.port), 10 * SLOW)
-    further.settimeout(10 * SLOW)
+    further = socket.create_connection(("127.0.0.1", suite.port), 60 * SLOW)
+    further.settimeout(60 * SLOW)
     expect(further.recv(1) == b"", "it is not closed")
-    other = socket.create_connection(("127.0.0.1", suite.port), 10 * SLOW, ("127.0.0.2", 0))
+    other = socket.create_connection(("127.0.0.1", suite.port), 60 * SLOW, ("127.0.0.2", 0))
     other.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{suite.port}\r\n\r\n".encode())
     expect(other.recv(12) == b"HTTP/1.1 200", "it is not served")
     for one in (*held, further, other):

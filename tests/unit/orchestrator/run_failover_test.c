@@ -225,7 +225,7 @@ static void the_threads_of_a_dead_one_are_all_taken_up(void **state)
         at_three += script_calls[i].loop == three.loop;
     }
     assert_int_equal(at_two + at_three, THREADS);
-    assert_true(at_two > THREADS / 5 && at_three > THREADS / 5); /* each its share */
+    assert_true(at_two > THREADS / 8 && at_three > THREADS / 8); /* each its share: less is one chance in a million */
     stage_settle(&three, 0);
     while (!nothing_runs())
         stage_settle(&three, 0);
