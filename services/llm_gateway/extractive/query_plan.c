@@ -83,10 +83,11 @@ static bool query_plan_is_known(const struct evidence *evidence, struct text par
     return coverage.best >= PART_KNOWN;
 }
 
+/* It begins with the words that `renga research` has for gaps, which are then not printed twice. */
 static struct text query_plan_gap(const struct extract *extract, struct text part)
 {
     part.length = part.length < SHOWN_MAX ? part.length : 0;
-    return extract->japanese ? text_joined(extract->arena, text_of("まだ分かっていません: "), part, text_of(""))
+    return extract->japanese ? text_joined(extract->arena, text_of("わかっていないこと: "), part, text_of(""))
                              : text_joined(extract->arena, text_of("Not known yet: "), part, text_of(""));
 }
 

@@ -3,6 +3,7 @@
 #include "cite_sources.h"
 #include "input_job.h"
 
+#include "words/sentences.h"
 #include "words/tokens.h"
 #include "words/words.h"
 
@@ -91,6 +92,18 @@ static void digest_sort(struct chosen *chosen, size_t count)
     }
 }
 
+/* "The steps are:" says nothing without its list. Such a sentence is left out, if others remain. */
+static size_t digest_without_leads(const struct cite_sources *sources, struct chosen *chosen, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct span *span = &chosen[i].span;
+        if (!sentences_announce(sources->passages[chosen[i].passage].text + span->begin, span->end - span->begin))
+            chosen[kept++] = chosen[i];
+    }
+    return kept ? kept : count;
+}
+
 /* The best ones that fit; a sentence that does not is passed over. */
 static size_t digest_within_tokens(const struct cite_sources *sources, struct chosen *chosen, size_t count,
                                    int64_t tokens)
@@ -134,6 +147,7 @@ static size_t digest_choose(const struct service_call *run, const struct cite_so
     size_t count = evidence_choose(evidence, about, length, &terms, chosen);
     if (evidence_answers(evidence, about, length, chosen, count) < (japanese ? ANSWER_ENOUGH_JAPANESE : ANSWER_ENOUGH))
         return 0;
+    count = digest_without_leads(sources, chosen, count);
     count = digest_within_tokens(sources, chosen, count,
                                  cJSON_IsNumber(tokens) && tokens->valuedouble > 0 ? (int64_t)tokens->valuedouble
                                                                                    : DIGEST_TOKENS);

@@ -178,6 +178,20 @@ await check('a question goes on over a reload, and its answer comes', async () =
   await page.close()
 })
 
+await check('a sentence of an answer goes on within the line, and a key opens its source', async () => {
+  const page = await here.newPage()
+  await page.goto('/')
+  await page.fill('#question', 'What does the red lamp mean?')
+  await page.press('#question', 'Enter')
+  const sentence = await page.waitForSelector('.sentence:has-text("low pressure")', WAIT)
+  await page.setViewportSize({ width: 260, height: 700 })
+  expect(await sentence.evaluate(one => one.getClientRects().length) > 1, 'the sentence is a box of its own')
+  await sentence.press('Enter')
+  await page.waitForSelector('.sentence[aria-expanded=true]', WAIT)
+  await page.waitForSelector('.sources figure.chosen', WAIT)
+  await page.close()
+})
+
 await check('all runs of a filter are cancelled, and then deleted', async () => {
   for (let i = 0; i < 12; i++) await suite.run('release', { version: String(i) }, 'Batch', { labels: { title: 'Batch', batch: 'b1' } })
   const page = await here.newPage()

@@ -349,6 +349,23 @@ for language, asked, words in HERE_QUESTIONS:
             Page(file.read())
 
 
+@check("a line that announces a list is no finding, and a gap is named once")
+def _():
+    manual = os.path.join(folder.name, "manual")
+    os.makedirs(manual)
+    with open(os.path.join(manual, "espresso.md"), "w") as file:
+        file.write("# Espresso machine\n\n## Descaling\nThe machine asks for descaling after 300 cups.\n\nTo descale the machine:\n\n"
+                   "1. Empty the drip tray.\n2. Pour the descaler into the tank.\n")
+    with open(os.path.join(manual, "inn.md"), "w") as file:
+        file.write("# 霧の湯\n\n## 料金\nキャンセル料は、前日が宿泊料の50%、当日が100%です。\n\n## 温泉\n大浴場は午前5時から入れます。\n")
+    out, _ = run("--docs", manual, "Descaling of the espresso machine", connect=False)
+    has(out, "300 cups")
+    expect("To descale the machine:" not in out, out)
+    told = run("--docs", manual, "旅館の温泉とキャンセル料", connect=False)[1]
+    has(told, "わかっていないこと: 旅館の温泉とキャンセル料")
+    expect("まだ分かっていません" not in told, told)
+
+
 @check("what the documents do not say is told with what was tried, and ends with 3; a run that is not there is told by its name")
 def _():
     out, _ = run("--docs", SAMPLES, "Who won the football world cup in 1990?", code=3, connect=False)

@@ -46,6 +46,8 @@ static void later_cycles_search_for_what_is_open_with_other_words_and_once(void 
                        "#Not known yet: How long are backups kept?");
     query_plan_becomes("How long are backups kept?",
                        "[{\"query\": \"How long are backups kept?\", \"summary_md\": \"Backups are kept long.\"}]", "");
+    query_plan_becomes("監査ログはどこ？", "[{\"query\": \"監査ログはどこ？\"}]",
+                       "監査ログ#わかっていないこと: 監査ログはどこ？");
 }
 
 static void names_that_were_found_are_searched_for_in_the_second_cycle(void **state)

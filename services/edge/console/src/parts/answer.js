@@ -62,10 +62,16 @@ export function CitedText({ text, citations }) {
     setChosen(next)
     if (next) requestAnimationFrame(() => box.current.querySelector('.sources figure.chosen')?.scrollIntoView({ block: 'nearest' }))
   }
+  const keyed = (event, number) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return
+    event.preventDefault()
+    choose(number)
+  }
+  // A <button> is a box of its own: a long sentence would leave the "- " before it alone on a line.
   return html`<div class=${'cited' + (sources.length ? '' : ' alone')} ref=${box}>
     <div class="answer-text" dir="auto">${pieces.map((piece, i) => (piece.number
-      ? html`<button type="button" key=${i} class=${'sentence' + (piece.number === chosen ? ' chosen' : '')} aria-expanded=${piece.number === chosen ? 'true' : 'false'}
-          onClick=${() => choose(piece.number)}>${coded(piece.text)}<sup>${numbers(piece.number).join(' ')}</sup></button>`
+      ? html`<span role="button" tabindex="0" key=${i} class=${'sentence' + (piece.number === chosen ? ' chosen' : '')} aria-expanded=${piece.number === chosen ? 'true' : 'false'}
+          onClick=${() => choose(piece.number)} onKeyDown=${event => keyed(event, piece.number)}>${coded(piece.text)}<sup>${numbers(piece.number).join(' ')}</sup></span>`
       : html`<span key=${i}>${coded(piece.text)}</span>`))}</div>
     ${sources.length > 0 && html`<${Sources} sources=${sources} chosen=${chosen} id=${id} />`}
   </div>`
