@@ -13,7 +13,8 @@ WHOLE = {"binaries", "reproducible", "tidy"}  # they read all that is built
 
 
 def script_text(path, seen):
-    """The text of a script and of the modules that it imports, from its own folder and tests/lib."""
+    """The text of a script and of the modules that it imports: from its own folder, from tests/lib, and from a folder that it adds to
+    sys.path, os.path.join(HERE, "..", "orchestrator")."""
     path = os.path.realpath(path)
     if path in seen or not os.path.isfile(path):
         return ""
@@ -23,7 +24,8 @@ def script_text(path, seen):
     here = os.path.dirname(path)
     modules = re.findall(r"^\s*(?:from|import)\s+(\w+)", text, re.M)
     relative = re.findall(r"from '(\.[^']+)'", text)
-    paths = [f"{folder}/{module}.py" for module in modules for folder in (here, LIB)]
+    added = [os.path.join(here, *re.findall(r'"([^"]+)"', parts)) for parts in re.findall(r"sys\.path\.insert\(0, .*?, (\"\.\.\".*?)\)", text)]
+    paths = [f"{folder}/{module}.py" for module in modules for folder in (here, LIB, *added)]
     return text + "".join(script_text(other, seen) for other in paths + [os.path.join(here, name) for name in relative])
 
 

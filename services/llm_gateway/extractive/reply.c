@@ -158,12 +158,13 @@ static bool reply_from_evidence(const struct extract *extract, struct buffer *ou
 
 /* ---- the final answer -------------------------------------------------------------------------------------------- */
 
+/* Whether the answer stands in an earlier one, which may have a heading before it. */
 static bool was_said(const struct extract *extract, size_t index)
 {
     const struct result *result = &extract->results[index];
     for (size_t i = 0; i < index; i++)
-        if (extract->results[i].found && extract->results[i].answer.length == result->answer.length &&
-            memcmp(extract->results[i].answer.bytes, result->answer.bytes, result->answer.length) == 0)
+        if (extract->results[i].found && memmem(extract->results[i].answer.bytes, extract->results[i].answer.length,
+                                                result->answer.bytes, result->answer.length))
             return true;
     return false;
 }

@@ -287,6 +287,17 @@ static void results_of_subtasks_become_the_answer(void **state)
     asking_fini(&asking);
 }
 
+static void an_answer_that_stands_in_an_earlier_one_is_not_given_again(void **state)
+{
+    struct asking asking;
+    asking_init(&asking);
+    user_says(&asking,
+              "<question>C2とC3は？</question>\n<results>[{\"subtask\":\"C2は？\",\"answer\":\"C2: C3は軽いです。\","
+              "\"found\":true},{\"subtask\":\"C3は？\",\"answer\":\"C3は軽いです。\",\"found\":true}]</results>");
+    assert_string_equal(answer_of(&asking), "C2: C3は軽いです。");
+    asking_fini(&asking);
+}
+
 static void blocks_in_results_are_evidence(void **state)
 {
     struct asking asking;
@@ -370,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_row_that_two_tools_have_found_is_one_passage),
         cmocka_unit_test(a_failed_tool_is_no_evidence),
         cmocka_unit_test(results_of_subtasks_become_the_answer),
+        cmocka_unit_test(an_answer_that_stands_in_an_earlier_one_is_not_given_again),
         cmocka_unit_test(blocks_in_results_are_evidence),
         cmocka_unit_test(what_a_source_says_to_do_is_only_quoted),
         cmocka_unit_test(a_tag_that_is_not_closed_is_text),
