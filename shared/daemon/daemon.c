@@ -6,6 +6,7 @@
 #include "daemon/options.h"
 #include "daemon/process.h"
 #include "daemon/trim.h"
+#include "http/client.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -112,6 +113,7 @@ static int daemon_run(const struct daemon *daemon, const struct config *config)
     raise_files_limit();
     struct status st = {0};
     struct daemon_process *process = process_start(daemon, config, &st);
+    http_client_prepare();
     if (process && process_serve(process, &st))
         serve_until_told(process, &signals);
     if (!process_stop(&process))

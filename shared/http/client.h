@@ -46,6 +46,11 @@ struct http_client_options {
     bool http2;
 };
 
+/* Loads and initializes curl now, and not with the first use of a client. That takes 4 ms, and file descriptors:
+ * without a free one the process ends, so a process that strangers can connect to calls it before it listens. Any
+ * thread. */
+void http_client_prepare(void);
+
 /* The options are copied. curl is initialized with the first transfer, so an unused client costs nothing. */
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options);
 /* From inside the loop. Open transfers are cancelled, and their `finished` runs before it returns. */

@@ -1,6 +1,6 @@
-/* libcurl, loaded when its first function is called. Debian's needs 25 more libraries (LDAP, Kerberos, SSH, RTMP and
- * GnuTLS): to load them took a third of the start of a process, which may never call a server. The functions here have
- * libcurl's names, so the files of this folder call it as if it were linked. */
+/* libcurl, loaded when its first function is called, or before a process serves. Debian's needs 25 more libraries
+ * (LDAP, Kerberos, SSH, RTMP and GnuTLS): to load them took a third of the start of a command, which may never call a
+ * server. The functions here have libcurl's names, so the files of this folder call it as if it were linked. */
 #include "base/log.h"
 #include "http/client_priv.h"
 
@@ -80,6 +80,11 @@ static void libcurl_need(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, libcurl_load);
+}
+
+void http_client_prepare(void)
+{
+    libcurl_need();
 }
 
 #define LIBCURL_FUNCTION(type, name, parameters, arguments)                                                            \

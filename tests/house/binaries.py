@@ -39,7 +39,7 @@ def segment_flags(name, segment):
 
 
 def loaded_too_early(name):
-    """Libraries that a program loads at its start and not at its first request, as shared/http/libcurl.c would."""
+    """Libraries that the loader of a program would load; shared/http/libcurl.c loads them."""
     out = subprocess.run(["ldd", f"{BIN}/{name}"], capture_output=True, text=True).stdout
     return re.findall(r"^\s*(lib(?:curl|ldap|krb5)\S*) =>", out, re.M) if "libc.so" in out else ["ldd reads nothing"]
 
@@ -83,7 +83,7 @@ check("no memory is both writable and executable",
 check("calls of the C library are checked (_FORTIFY_SOURCE)",
       [name for name in SHIPPED if "__memcpy_chk" not in readelf(name, "-W", "--dyn-syms")])
 check("at level 3 in every unit", less_fortified())
-check("no program loads libcurl, and what it needs, before its first request",
+check("no program is linked with libcurl and what it needs: commands start without them",
       [f"{name}: {library}" for name in SHIPPED for library in loaded_too_early(name)])
 check("stacks, their ends and indirect jumps are guarded in every unit",
       [f"{name}: {flag} is missing in '{producer[:200]}'" for name in SHIPPED for producer in producers(name)

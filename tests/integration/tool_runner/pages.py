@@ -5,6 +5,7 @@ import gzip
 import http.server
 import json
 import os
+import resource
 import threading
 import time
 import urllib.parse
@@ -293,6 +294,17 @@ with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port},127.0.0.1:{other}
         expect(result.status_code == UNAVAILABLE and "robots.txt" in result.message, result)
         expect(fetch(f"http://127.0.0.1:{silent}/guide").status_code == UNAVAILABLE, "it was read the second time")
         expect(Site.asked[before:] == ["/robots.txt"], Site.asked[before:])
+
+with Runner({}, f"--tool_runner.private_pages=127.0.0.1:{port}") as runner:
+    @check("a process without a free file descriptor fails its first fetch, and reads pages again when it has some")
+    def _():
+        pid, url = runner.process.pid, {"url": f"{site}/guide"}
+        runner.one("calculate", {"expression": "1 + 1"})
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (1, before[1]))
+        expect(runner.one("fetch_page", url).status_code == UNAVAILABLE, "it was read without a socket")
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        expect(JAPANESE in runner.one("fetch_page", url).text, "it was not read afterwards")
 
 with Runner({}, f"--tool_runner.private_pages=169.254.169.254,localhost:{port}", "--tool_runner.pages=*") as runner:
     @check("not even an operator opens the link-local addresses; a name may be opened wherever it leads")
