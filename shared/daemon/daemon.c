@@ -113,7 +113,8 @@ static int daemon_run(const struct daemon *daemon, const struct config *config)
     raise_files_limit();
     struct status st = {0};
     struct daemon_process *process = process_start(daemon, config, &st);
-    http_client_prepare();
+    if (process)
+        http_client_prepare(); /* before strangers can connect */
     if (process && process_serve(process, &st))
         serve_until_told(process, &signals);
     if (!process_stop(&process))
