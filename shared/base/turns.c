@@ -108,11 +108,15 @@ void turn_give(struct turn_gate *gate, struct turn *turn)
         owner->cost += turn->cost;
     }
     turn->place = NULL;
+    if (gate->giving) /* from within `came`: the loop below goes on, so that nothing recurses */
+        return;
+    gate->giving = true;
     for (struct turn *next; gate->held < gate->most && (next = turn_gate_next(gate));) {
         turn_leave_queue(gate, next);
         turn_begin(gate, next);
         next->came(next);
     }
+    gate->giving = false;
 }
 
 bool turn_is_taken(const struct turn *turn)

@@ -36,6 +36,7 @@ struct turn_gate {
 
     /* The gate's. */
     unsigned held, waiting;
+    bool giving;    /* turn_give is at work */
     uint64_t begun; /* the cost of the owner of the turn that began last, before it */
     struct turn_owner *first, *last;
 };

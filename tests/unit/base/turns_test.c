@@ -19,14 +19,17 @@ struct piece {
 static struct turn_gate gate;
 static struct piece pieces[PIECES];
 static char order[PIECES + 1];
+static unsigned depth, deepest; /* of `came` within `came` */
 
 static void piece_came(struct turn *turn)
 {
     struct piece *piece = CONTAINER_OF(turn, struct piece, turn);
     size_t length = strlen(order);
     snprintf(order + length, sizeof order - length, "%c", (char)('a' + turn->owner - ANNA));
+    deepest = ++depth > deepest ? depth : deepest;
     if (piece->leaves_at_once)
         turn_give(&gate, turn);
+    depth--;
 }
 
 static bool take(unsigned piece, uint64_t owner)
@@ -158,6 +161,21 @@ static void a_turn_may_end_as_it_comes(void **state)
     assert_int_equal(gate.waiting, 1);
 }
 
+static void turns_that_end_as_they_come_do_not_recurse(void **state)
+{
+    (void)state;
+    deepest = 0;
+    for (unsigned i = 0; i < PIECES; i++) {
+        take(i, ANNA + i % 3);
+        pieces[i].leaves_at_once = true;
+    }
+    give(0, 0);
+    assert_int_equal(strlen(order), PIECES - 2); /* two were held from the beginning */
+    assert_int_equal(deepest, 1);
+    assert_int_equal(gate.held, 1);
+    assert_int_equal(gate.waiting, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_others_a_costly_turn_is_forgotten, open_gate, close_gate),
         cmocka_unit_test_setup_teardown(a_turn_that_waits_can_be_withdrawn, open_gate, close_gate),
         cmocka_unit_test_setup_teardown(a_turn_may_end_as_it_comes, open_gate, close_gate),
+        cmocka_unit_test_setup_teardown(turns_that_end_as_they_come_do_not_recurse, open_gate, close_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
