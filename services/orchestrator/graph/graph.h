@@ -19,8 +19,8 @@
  *       "last": {"kind": "noop", "defer": true} },                            // when no other node is due
  *     "mode": "supersteps" | "dataflow", "recursion_limit": 100, "max_concurrency": 16, "timeout": "10m",
  *     "idle_timeout": "60s", "budget": {…}, "fail_fast": true, "error_node": "sorry", "error_into": "failures",
- * "atomic": true, "memory": "fresh" | "thread", "interrupt_before": ["…"], "interrupt_after": ["…"], "graphs": { "sub":
- * {… the same …} } }
+ * "error_codes": ["UNAVAILABLE"], "atomic": true, "memory": "fresh" | "thread", "interrupt_before": ["…"],
+ * "interrupt_after": ["…"], "graphs": { "sub": {… the same …} } }
  *
  * On a node: "inputs" (fields it gets; all by default), "retry" {"attempts", "base", "max", "codes"}, "timeout",
  * "idle_timeout", "visits" {"max", "then"}, "cache" {"ttl"}, "defer", "join", "may_reach" (nodes that it sends to).
@@ -126,6 +126,7 @@ struct graph {
     bool recursion_limited;               /* the document itself gives recursion_limit */
     const struct node *error_node;        /* NULL: no error node */
     const struct field *error_into;       /* gets the failures before the error node runs; NULL: no field */
+    uint32_t error_codes;                 /* a bit for each status code that the error node takes over */
     const struct node **interrupt_before, **interrupt_after;
     size_t interrupt_before_count, interrupt_after_count;
     unsigned recursion_limit, max_concurrency;

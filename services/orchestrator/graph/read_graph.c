@@ -77,6 +77,10 @@ const struct key graph_keys[] = {
      .kind = KEY_PART,
      .schema = "{\"type\":\"string\",\"description\":\"A field of type object[] that gets what has failed, before the "
                "error node runs: node, branch, code, message and attempt.\"}"},
+    {.option = {.name = "error_codes"},
+     .kind = KEY_PART,
+     .schema = NAMES("The status codes of the failures that the error node takes over; all where it is not said. A "
+                     "node that fails with another code fails the graph.")},
     {.option = {.name = "interrupt_before"},
      .kind = KEY_PART,
      .schema = NAMES("Nodes before which a run waits; [*] for all of them.")},
@@ -252,6 +256,17 @@ static bool read_error_into(struct reading *in, const struct draft *draft)
            fault(in, item, "error_into: '%s' is of another type; it must be object[]", graph->error_into->name);
 }
 
+static bool read_error_codes(struct reading *in, const struct draft *draft)
+{
+    const cJSON *item = part(draft->item, "error_codes");
+    draft->graph->error_codes = UINT32_MAX;
+    if (!item)
+        return true;
+    if (!part(draft->item, "error_node"))
+        return fault(in, item, "error_codes is for graphs with an error_node; add one, or take it out");
+    return codes_read(in, item, "error_codes", &draft->graph->error_codes);
+}
+
 static bool read_interrupts(struct reading *in, const struct draft *draft, const char *name, const struct node ***list,
                             size_t *count)
 {
@@ -277,6 +292,7 @@ static bool read_body(struct reading *in, struct draft *draft)
     good &= read_start(in, draft);
     good &= read_error_node(in, draft);
     good &= read_error_into(in, draft);
+    good &= read_error_codes(in, draft);
     good &= read_interrupts(in, draft, "interrupt_before", &graph->interrupt_before, &graph->interrupt_before_count);
     good &= read_interrupts(in, draft, "interrupt_after", &graph->interrupt_after, &graph->interrupt_after_count);
     return log_read(in, draft) && good;

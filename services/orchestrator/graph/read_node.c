@@ -190,36 +190,40 @@ bool nodes_name(struct reading *in, struct draft *draft)
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
-static bool read_code(struct reading *in, const cJSON *item, uint32_t *codes)
+static bool read_code(struct reading *in, const cJSON *item, const char *name, uint32_t *codes)
 {
     int code = cJSON_IsString(item) ? status_code_parse(item->valuestring) : -1;
     if (code < 0)
-        return fault(in, item, "codes: '%.*s' is no status code; write \"UNAVAILABLE\" and the like", SHOWN,
+        return fault(in, item, "%s: '%.*s' is no status code; write \"UNAVAILABLE\" and the like", name, SHOWN,
                      cJSON_IsString(item) ? item->valuestring : "…");
     if (code == OK || code == CANCELLED)
-        return fault(in, item, "codes: what ends %s is not tried again; take it out", item->valuestring);
+        return fault(in, item, "%s: a node that ends %s has not failed; take it out", name, item->valuestring);
     *codes |= 1U << code;
     return true;
+}
+
+bool codes_read(struct reading *in, const cJSON *items, const char *name, uint32_t *codes)
+{
+    const cJSON *item;
+    bool good = true;
+    if (!cJSON_IsArray(items))
+        return fault(in, items, "%s must be a list of status codes, such as [\"UNAVAILABLE\"]", name);
+    *codes = 0;
+    cJSON_ArrayForEach(item, items) good = good && read_code(in, item, name, codes);
+    return good;
 }
 
 static bool read_node_retry(struct reading *in, struct node *node, const cJSON *item)
 {
     static const struct node_retry fallback = RETRY_DEFAULT;
-    const cJSON *code, *codes = part(item, "codes");
+    const cJSON *codes = part(item, "codes");
     node->retry = fallback;
     if (!keys_read(in, item, retry_keys, NULL, &node->retry))
         return false;
     if (node->retry.base_ms > node->retry.max_ms)
         return fault(in, item, "retry: base is %lldms and max %lldms; base must be the shorter one",
                      (long long)node->retry.base_ms, (long long)node->retry.max_ms);
-    if (!codes)
-        return true;
-    if (!cJSON_IsArray(codes))
-        return fault(in, codes, "codes must be a list of status codes, such as [\"UNAVAILABLE\"]");
-    node->retry.codes = 0;
-    bool good = true;
-    cJSON_ArrayForEach(code, codes) good = good && read_code(in, code, &node->retry.codes);
-    return good;
+    return !codes || codes_read(in, codes, "codes", &node->retry.codes);
 }
 
 static bool read_visits(struct reading *in, const struct draft *draft, struct node *node, const cJSON *item)

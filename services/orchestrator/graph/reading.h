@@ -108,6 +108,8 @@ bool fields_list_read(struct reading *in, const struct graph *graph, const cJSON
 /* read_node.c: names and places first, so that nodes may name each other; then all the rest. */
 bool nodes_name(struct reading *in, struct draft *draft);
 bool nodes_read(struct reading *in, struct draft *draft);
+/* A list of status codes as bits; `name` is the key that has it. */
+bool codes_read(struct reading *in, const cJSON *items, const char *name, uint32_t *codes);
 
 /* read_edges.c. A list of nodes: a name or an array of them. */
 bool targets_read(struct reading *in, const struct draft *draft, const cJSON *item, struct edge *edge);

@@ -286,8 +286,9 @@ uint32_t *frame_activated_nodes(const struct frame *frame, size_t *count)
 
 bool activation_has_error_node(const struct activation *activation)
 {
-    const struct node *error_node = activation->frame->graph->error_node;
-    return error_node && error_node != activation->node && !activation->node->kind->ends_graph;
+    const struct graph *graph = activation->frame->graph;
+    return graph->error_node && graph->error_node != activation->node && !activation->node->kind->ends_graph &&
+           graph->error_codes >> activation->code & 1;
 }
 
 bool activation_ended(const struct activation *activation)

@@ -167,6 +167,16 @@ if sys.argv[1] == "five":
         suite.restart("planner")
         is_cited(list(events)[-1].result)
 
+    @check("the planner freezes for longer than it is tried: the question stays whole, it is told, and the answer comes")
+    def _():
+        planner = suite.processes["planner"].process
+        planner.send_signal(signal.SIGSTOP)
+        result = suite.ask(ENGLISH, timeout=60)
+        planner.send_signal(signal.SIGCONT)
+        expect(list(result.plan.subtasks) == [ENGLISH], list(result.plan.subtasks))
+        expect(any("the question was kept whole" in d.reason and d.status_code == 14 for d in result.outcome.degradations), result.outcome)
+        is_cited(result)
+
     @check("the orchestrator is killed in the middle, and comes back: the same request gets the answer")
     def _():
         options = {"request_id": "killed", "keep_running": True}

@@ -72,7 +72,7 @@ def _():
     asked, = services.of("Planner/Plan")
     equal((asked.subtasks.question, asked.subtasks.max_subtasks, asked.prompting.language, asked.prompting.model),
           ("バックアップはいつ実行されますか", 8, "ja", "fast"), "the plan's request")
-    equal((asked.origin.agent, asked.origin.node, bool(asked.origin.run_id)), ("helpdesk", "create_plan", True), "its origin")
+    equal((asked.origin.agent, asked.origin.node, bool(asked.origin.run_id)), ("helpdesk", "create_plan/ask_planner", True), "its origin")
     reflect = services.of("Reviewer/Reflect")[0]
     equal((reflect.subtask, list(reflect.plan.subtasks), reflect.challenge_count, reflect.tool_results[0].hits[0].snippet),
           ("バックアップの時刻", ["バックアップの時刻"], 1, BACKUP), "the reviewer's request")
@@ -224,7 +224,7 @@ def _():
     succeeded(api.start_run("helpdesk", {"question": "When?"}))
     script(model(ANSWERS), plan=lambda request, context: context.abort(grpc.StatusCode.NOT_FOUND, "no such model"))
     run = stands(api.start_run("helpdesk", {"question": "When?"}), "FAILED", "NODE_FAILED")
-    equal((run.failures[0].node, run.failures[0].status_code), ("create_plan", 5), "the failure")
+    equal((run.failures[0].node, run.failures[0].status_code), ("ask_planner", 5), "the failure")
 
 
 finish()

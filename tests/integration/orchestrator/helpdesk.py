@@ -290,6 +290,16 @@ def _():
         expect("no model 'gone'" in error.details(), error.details())
 
 
+@check("a planner that breaks leaves the question whole, and it is told")
+def _():
+    question = "When do backups run?"
+    script(plan=lambda request, context: context.abort(grpc.StatusCode.INTERNAL, "a bug of the planner"))
+    result = ask(question)
+    equal((list(result.plan.subtasks), result.found), ([question], True), "the plan")
+    equal([(word("DegradationKind", d.kind), d.status_code) for d in result.outcome.degradations if "a bug of the planner" in d.reason],
+          [("DEGRADATION_KIND_FALLBACK", 13)], "what is told")
+
+
 def extractive(text, confidence=0.9):
     """What the gateway's extractive provider says, None: that it found nothing."""
     return said(text or "I found nothing.", finding={"found": text is not None, "confidence": confidence})

@@ -7,7 +7,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "orchestrator"))
 
-from harness import api, check, equal, expect, finish, message, succeeded
+from harness import api, check, equal, expect, finish, message, succeeded, word
 from services import hit, said, services
 
 api.flags = services.flags()
@@ -132,6 +132,28 @@ def _():
     equal([(f.query, f.summary_md) for f in told.findings], [("moon", TEXTS["moon"])], "what the planner is told")
     script(plan=queries(["moon"], ["mars"]))
     equal(succeeded(study(max_cycles=1))["queries"], ["moon"], "one cycle")
+
+
+def breaking(*rounds):
+    """A planner that has these queries in its first cycles, and then breaks."""
+    plan = queries(*rounds)
+
+    def one(request, context):
+        if len(services.of("Planner/Plan")) > len(rounds):
+            context.abort(__import__("grpc").StatusCode.INTERNAL, "a bug of the planner")
+        return plan(request, context)
+    return one
+
+
+@check("a planner that breaks costs no report: the question itself is searched for, or what was found is the report, and it is told")
+def _():
+    for rounds, wanted, parts in (((), [QUESTION], ["FALLBACK", "SKIPPED"]), ((["moon"],), ["moon"], ["SKIPPED"])):
+        script(plan=breaking(*rounds), search=lambda r, c: message("SearchResponse")(hits=[hit(TEXTS["moon"], uri="moon.md")]))
+        run = study()
+        result = succeeded(run)
+        equal((result["queries"], TEXTS["moon"][:-1] in result["report_md"]), (wanted, True), f"what was done after {len(rounds)} cycles")
+        told = [(word("DegradationKind", d.kind), d.status_code) for d in run.degradations if "a bug of the planner" in d.reason]
+        equal(told, [(f"DEGRADATION_KIND_{kind}", 13) for kind in parts], "what is told")
 
 
 @check("when nothing is found at all, the report says honestly what was searched for")

@@ -272,6 +272,20 @@ static void the_error_node_takes_over(void **state)
     stage_clear(&stage);
 }
 
+static void the_error_node_takes_over_the_failures_that_it_names_alone(void **state)
+{
+    stage_set(&stage,
+              LOG "\"error_node\": \"sorry\", \"error_codes\": [\"UNAVAILABLE\"], \"start\": \"a\","
+                  "\"nodes\": {\"a\": {" S "}, \"sorry\": {\"kind\": \"set\", \"values\": {\"log\": [\"sorry\"]}}}");
+    char *away = start(&stage, "t", ""), *wrong = start(&stage, "u", "");
+    INSIDE(&stage, script_break(&script_calls[0], UNAVAILABLE, "away"));
+    INSIDE(&stage, script_break(&script_calls[1], NOT_FOUND, "no such model"));
+    assert_run(&stage, away, SUCCEEDED, "{\"log\":[\"sorry\"]}");
+    assert_run(&stage, wrong, FAILED, "");
+    assert_int_equal(get(&stage, wrong)->failures[0]->status_code, NOT_FOUND);
+    stage_clear(&stage);
+}
+
 static void a_cancelled_run_stops_its_tasks_and_goes_on_when_resumed(void **state)
 {
     stage_set(&stage, LOG "\"start\": [\"a\", \"b\"], \"nodes\": {\"a\": {" S "}, \"b\": {" S "}}");
@@ -354,6 +368,7 @@ int main(void)
         cmocka_unit_test(no_more_nodes_are_at_work_than_may_be),
         cmocka_unit_test(fail_fast_cancels_the_siblings),
         cmocka_unit_test(the_error_node_takes_over),
+        cmocka_unit_test(the_error_node_takes_over_the_failures_that_it_names_alone),
         cmocka_unit_test(a_cancelled_run_stops_its_tasks_and_goes_on_when_resumed),
         cmocka_unit_test(twenty_sends_are_reduced_in_their_order),
         cmocka_unit_test(what_is_being_written_when_the_server_ends_ends_too),
