@@ -7,7 +7,7 @@
 #define PART_MAX   ((size_t)1024) /* bytes, as Degradation.part */
 #define REASON_MAX ((size_t)1024) /* bytes, as Degradation.reason */
 
-enum { DEGRADE_PROMPT, DEGRADE_AS, DEGRADE_PART, DEGRADE_STATUS, DEGRADE_PICK };
+enum { DEGRADE_PROMPT, DEGRADE_AS, DEGRADE_PART, DEGRADE_PART_NAME, DEGRADE_STATUS, DEGRADE_PICK };
 
 static const struct node_parameter parameters[] = {
     [DEGRADE_PROMPT] = {"prompt", PARAMETER_PROMPT, REQUIRED,
@@ -15,7 +15,9 @@ static const struct node_parameter parameters[] = {
     [DEGRADE_AS] =
         {"as", PARAMETER_TEXT, OPTIONAL,
          "What happened to the part: \"skipped\" (the default), \"partial\", \"fallback\" or \"extractive\"."},
-    [DEGRADE_PART] = {"part", READS_STRING, OPTIONAL, "The part, a string, such as the query; else the node's name."},
+    [DEGRADE_PART] = {"part", READS_STRING, OPTIONAL, "The part, a string, such as the query; else part_name."},
+    [DEGRADE_PART_NAME] = {"part_name", PARAMETER_TEXT, OPTIONAL,
+                           "The part as people are told it, \"report\"; else the node's name."},
     [DEGRADE_STATUS] = {"status", PARAMETER_TEXT, OPTIONAL,
                         "The path of the gRPC status code of the failure behind it, \"failure.status_code\"."},
     [DEGRADE_PICK] = PICK_ROW,
@@ -70,9 +72,9 @@ static bool degrade_fill(struct task *task, Renga__V1__Degradation *degradation,
         service_call_close(&run);
         return false;
     }
-    const char *part = service_call_text(&run, DEGRADE_PART);
+    const char *part = service_call_text(&run, DEGRADE_PART), *name = node_argument(node, DEGRADE_PART_NAME)->text;
     degradation->kind = kinds[word_check(node, DEGRADE_AS, as_words, st)];
-    degradation->part = degrade_shorten(task, *part ? part : node->name, PART_MAX);
+    degradation->part = degrade_shorten(task, *part ? part : name ? name : node->name, PART_MAX);
     degradation->reason = degrade_shorten(task, reason, REASON_MAX);
     degradation->status_code = degrade_status(&run);
     service_call_close(&run);

@@ -152,8 +152,8 @@ def _():
         run = study()
         result = succeeded(run)
         equal((result["queries"], TEXTS["moon"][:-1] in result["report_md"]), (wanted, True), f"what was done after {len(rounds)} cycles")
-        told = [(word("DegradationKind", d.kind), d.status_code) for d in run.degradations if "a bug of the planner" in d.reason]
-        equal(told, [(f"DEGRADATION_KIND_{kind}", 13) for kind in parts], "what is told")
+        told = [(d.part, word("DegradationKind", d.kind), d.status_code) for d in run.degradations if "a bug of the planner" in d.reason]
+        equal(told, [("plan", f"DEGRADATION_KIND_{kind}", 13) for kind in parts], "what is told")
 
 
 @check("when nothing is found at all, the report says honestly what was searched for")

@@ -272,6 +272,43 @@ static void the_agents_that_are_delivered_load(void **state)
     agents_destroy(&house.agents);
 }
 
+/* A name of a node is none for people. */
+static void assert_parts_are_named(const struct agent *agent, const cJSON *graph)
+{
+    const cJSON *node, *inner;
+    cJSON_ArrayForEach(node, cJSON_GetObjectItem(graph, "nodes"))
+    {
+        const char *kind = cJSON_GetStringValue(cJSON_GetObjectItem(node, "kind"));
+        if (kind && strcmp(kind, "degrade") == 0 && !cJSON_HasObjectItem(node, "part") &&
+            !cJSON_HasObjectItem(node, "part_name"))
+            fail_msg("%s: '%s' has neither part nor part_name", agent->name, node->string);
+    }
+    cJSON_ArrayForEach(inner, cJSON_GetObjectItem(graph, "graphs")) assert_parts_are_named(agent, inner);
+}
+
+static void assert_degradations_are_named(const struct agent *agent, void *data)
+{
+    size_t *checked = data;
+    cJSON *document = cJSON_Parse(agent->graph->document_json);
+    assert_non_null(document);
+    assert_parts_are_named(agent, document);
+    cJSON_Delete(document);
+    (*checked)++;
+}
+
+static void count_no_problem(const struct agent_problem *problem, void *data) {}
+
+static void the_agents_that_are_delivered_tell_people_which_part_is_degraded(void **state)
+{
+    struct status st = {0};
+    const char *folders[] = {AGENTS};
+    size_t checked = 0;
+    struct house house = {.agents = agents_create(NULL, folders, 1, NULL, &st)};
+    agents_each(house.agents, assert_degradations_are_named, count_no_problem, &checked);
+    assert_true(checked > 5);
+    agents_destroy(&house.agents);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +322,7 @@ int main(void)
         cmocka_unit_test(of_two_folders_the_later_one_wins),
         cmocka_unit_test(an_agent_comes_back_from_its_bundle),
         cmocka_unit_test(the_agents_that_are_delivered_load),
+        cmocka_unit_test(the_agents_that_are_delivered_tell_people_which_part_is_degraded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
