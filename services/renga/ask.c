@@ -164,8 +164,6 @@ static int ask_work(struct daemon_process *process, const struct config *config)
         saved_run_write(&ask.kept, &ask.client, "helpdesk", arguments[0],
                         !ask.json && !config_boolean(config, "quiet"));
     free(ask.kept.answer); /* another process keeps its runs itself */
-    if (code == COMMAND_NOTHING && collection)
-        ask_check_collection(&ask.client, collection);
     return code;
 }
 

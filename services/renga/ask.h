@@ -72,9 +72,6 @@ void ask_view_stop(struct ask *ask);
 void ask_view_leave(struct ask *ask);
 void ask_view_free(struct ask *ask);
 
-/* ask_collection.c: reports an unknown collection, and lists the existing collections. */
-void ask_check_collection(const struct orchestrator_client *client, const char *name);
-
 /* ask_answer.c: the answer with numbers, the sources that they refer to, and the gaps of the result. */
 void ask_show_answer(struct ask *ask, const Renga__V1__AgentResult *result);
 /* A place with its headings and its quote, behind a label. */

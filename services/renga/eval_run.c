@@ -21,7 +21,7 @@
 
 #define ANSWER_MEMORY ((size_t)64 << 20)
 #define FORGET_MS     5000
-#define GIVE_UP       10 /* failures of the suite in a row: it is unreachable or refuses the key */
+#define GIVE_UP       10 /* failures of the suite in a row: no answer, the key is refused, the collection is not there */
 
 enum eval_phase { EVAL_FREE, EVAL_ASKING, EVAL_FORGETTING };
 
@@ -132,7 +132,8 @@ static void eval_begin_question(struct eval_pump *pump, struct eval_slot *slot)
 
 static bool eval_is_lost(enum status_code code)
 {
-    return code == UNAVAILABLE || code == UNAUTHENTICATED || code == PERMISSION_DENIED || code == UNIMPLEMENTED;
+    return code == UNAVAILABLE || code == UNAUTHENTICATED || code == PERMISSION_DENIED || code == UNIMPLEMENTED ||
+           code == NOT_FOUND;
 }
 
 static void eval_take_failure(struct eval_pump *pump, struct eval_slot *slot, enum status_code code, const char *text)
@@ -276,14 +277,6 @@ static void eval_ask_all(struct eval *eval)
     free(pump.slots);
 }
 
-static bool eval_found_something(const struct eval *eval)
-{
-    for (size_t i = 0; i < eval->rows.count; i++)
-        if (eval->rows.list[i].score.answered == 1)
-            return true;
-    return false;
-}
-
 static int eval_exit_code(const struct eval *eval)
 {
     if (eval->interrupted)
@@ -306,8 +299,6 @@ int eval_run(struct eval *eval)
     if (eval->against.path)
         eval_against_compare(&eval->against, &eval->rows, &eval->memory);
     eval_view_end(eval);
-    if (eval->collection && eval->failed < eval->asked && !eval_found_something(eval))
-        ask_check_collection(&eval->client, eval->collection);
     bool written = eval_write_reports(eval);
     int code = eval_exit_code(eval);
     return code == COMMAND_OK && !written ? (int)COMMAND_FAILED : code;

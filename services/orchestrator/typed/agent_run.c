@@ -353,7 +353,7 @@ static void add_options(Renga__V1__StartRunRequest *request, const Renga__V1__Ag
 }
 
 /* StartRun is not cancelled when the caller disconnects: its response names the run that has to be cancelled. */
-void agent_run_begin(struct agent_run *run)
+void agent_run_start(struct agent_run *run)
 {
     Renga__V1__StartRunRequest request = RENGA__V1__START_RUN_REQUEST__INIT;
     request.agent = agent_run_unconst(run->agent);
@@ -361,13 +361,6 @@ void agent_run_begin(struct agent_run *run)
     request.configuration_json = configuration(run);
     if (!run->input_json || !request.configuration_json) {
         rpc_fail_with(run->call, RESOURCE_EXHAUSTED, "no memory for the call");
-        return;
-    }
-    if (run->options && run->options->after_event_id && !*run->options->request_id) {
-        fail_field(&run->end, "options.after_event_id",
-                   "is %lld, but names no event of a new run; add the request_id of the call that it continues",
-                   (long long)run->options->after_event_id);
-        rpc_fail(run->call, &run->end);
         return;
     }
     if (run->options)
@@ -380,4 +373,18 @@ void agent_run_begin(struct agent_run *run)
     request.interrupt_timeout = run->interrupt_timeout;
     agent_run_prepare(run, &run->start, false);
     renga__v1__orchestrator__start_run(run->orchestrator, &request, agent_run_started, &run->start);
+}
+
+void agent_run_begin(struct agent_run *run)
+{
+    if (run->options && run->options->after_event_id && !*run->options->request_id) {
+        fail_field(&run->end, "options.after_event_id",
+                   "is %lld, but names no event of a new run; add the request_id of the call that it continues",
+                   (long long)run->options->after_event_id);
+        rpc_fail(run->call, &run->end);
+    } else if (run->tool_runner && run->collection_count) {
+        agent_collections_check(run);
+    } else {
+        agent_run_start(run);
+    }
 }

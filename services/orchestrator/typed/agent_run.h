@@ -1,6 +1,7 @@
 /* A call of an agent's typed service and its run. The run is started, watched, and cancelled when the caller
  * disconnects. This code calls the Orchestrator through its public contract only, like any client.
  *
+ *      (GetKnowledgeBase, if the request names collections)
  *      StartRun, or ResumeRun ---> WatchRun: came, came, …  ---> SUCCEEDED ---------------> `stopped` answers the call
  *                                      |'--- WAITING, FAILED, CANCELLED ---> GetRun ---> `stopped` or `failed`
  *                                      |'--- CANCELLED, since another caller left ---> ResumeRun ---> WatchRun
@@ -20,6 +21,7 @@
 #include "renga/v1/orchestrator.pb-c.h"
 
 struct json_writer;
+struct service_context;
 
 struct agent_run {
     /* Set by the owner. */
@@ -28,8 +30,11 @@ struct agent_run {
     const char *agent, *input_json;         /* valid until the call ends */
     const char *language;                   /* used if the options have no language */
     const Renga__V1__AgentOptions *options; /* may be NULL; checked */
-    const char *on_thread, *on_checkpoint;  /* in place of options->thread_id; NULL: not set */
-    char *const *interrupt_before;          /* nodes, as in StartRunRequest */
+    ProtobufCService *tool_runner;          /* for the check of the collections; NULL: they are not checked */
+    char *const *collections;               /* of the knowledge base, that the request names */
+    size_t collection_count;
+    const char *on_thread, *on_checkpoint; /* in place of options->thread_id; NULL: not set */
+    char *const *interrupt_before;         /* nodes, as in StartRunRequest */
     size_t interrupt_count;
     Renga__V1__InterruptTimeout *interrupt_timeout; /* NULL: no timeout */
     int64_t seen_event_id;                          /* `came` runs for later events only */
@@ -61,6 +66,9 @@ struct agent_run {
 };
 
 void agent_run_begin(struct agent_run *run);
+/* agent_collections.c, private: checks the collections; then agent_run_start begins the run, or the call fails. */
+void agent_collections_check(struct agent_run *run);
+void agent_run_start(struct agent_run *run);
 /* Resumes a run instead of starting a new run. The request must stay valid until this function returns. */
 void agent_run_resume(struct agent_run *run, const Renga__V1__ResumeRunRequest *request);
 /* Waits for an existing run. */
@@ -78,6 +86,11 @@ Renga__V1__AgentAccepted agent_accepted(const struct agent_run *run);
 
 /* ---- requests of any typed service; INVALID_ARGUMENT names the field --------------------------------------------- */
 
+/* agent_collections.c: the tool-runner that a service asks for its collections; NULL: its address is not known. */
+ProtobufCService *agent_tool_runner(const struct service_context *context);
+/* The collections of a request that may name sources: they count if INTERNAL is one of these. */
+void agent_run_look_in(struct agent_run *run, char *const *collections, size_t collection_count,
+                       const Renga__V1__DeepResearchSource *sources, size_t source_count);
 /* agent_sources.c: the sources to search in a run's input; each source once. */
 void agent_write_sources(struct json_writer *out, const Renga__V1__DeepResearchSource *sources, size_t count);
 /* The bounds of the contract, and the language of the request's options, which may be NULL. */

@@ -15,6 +15,7 @@
 struct autonomous_research {
     Renga__V1__AutonomousResearch_Service base; /* first */
     ProtobufCService *orchestrator;             /* in this process */
+    ProtobufCService *tool_runner;              /* NULL: its address is not known */
 };
 
 static char *const autonomous_asks_before[] = {(char[]){"supervisor"}, (char[]){"writer"}};
@@ -57,6 +58,7 @@ static struct autonomous_call *autonomous_call_create(Renga__V1__AutonomousResea
     call->run = (struct agent_run){
         .call = rpc,
         .orchestrator = ((struct autonomous_research *)self)->orchestrator,
+        .tool_runner = ((struct autonomous_research *)self)->tool_runner,
         .agent = AGENT,
         .options = options,
         .came = autonomous_progress,
@@ -84,6 +86,7 @@ static void autonomous_research_begin(Renga__V1__AutonomousResearch_Service *sel
     call->show = show;
     call->run.language = words_language(request->theme, strlen(request->theme));
     call->run.input_json = autonomous_input(request, arena);
+    agent_run_look_in(&call->run, request->collections, request->n_collections, request->sources, request->n_sources);
     if (request->human_intervention) {
         call->run.interrupt_before = autonomous_asks_before;
         call->run.interrupt_count = sizeof autonomous_asks_before / sizeof *autonomous_asks_before;
@@ -161,6 +164,7 @@ static ProtobufCService *autonomous_create(const struct service_context *context
         .resume_stream = autonomous_resume_stream,
     };
     service->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
+    service->tool_runner = agent_tool_runner(context);
     if (service->orchestrator || !context->process)
         return &service->base.base;
     free(service);

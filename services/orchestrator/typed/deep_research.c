@@ -18,6 +18,7 @@
 struct deep_research {
     Renga__V1__DeepResearch_Service base; /* first */
     ProtobufCService *orchestrator;       /* in this process */
+    ProtobufCService *tool_runner;        /* NULL: its address is not known */
 };
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -59,6 +60,7 @@ static struct deep_research_call *research_call_create(struct deep_research *ser
     call->run = (struct agent_run){
         .call = rpc,
         .orchestrator = service->orchestrator,
+        .tool_runner = service->tool_runner,
         .agent = AGENT,
         .language = words_language(question, strlen(question)),
         .options = options,
@@ -84,6 +86,7 @@ static void research_begin_call(Renga__V1__DeepResearch_Service *self, const Ren
     call->reply = reply;
     call->show = show;
     call->run.input_json = deep_research_input(request, rpc_call_arena(rpc));
+    agent_run_look_in(&call->run, request->collections, request->n_collections, request->sources, request->n_sources);
     agent_run_begin(&call->run);
 }
 
@@ -179,6 +182,7 @@ static ProtobufCService *research_create(const struct service_context *context, 
         .follow_up = research_follow_up,
     };
     service->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
+    service->tool_runner = agent_tool_runner(context);
     if (service->orchestrator || !context->process)
         return &service->base.base;
     free(service);

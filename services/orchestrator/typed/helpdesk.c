@@ -16,6 +16,7 @@
 struct helpdesk {
     Renga__V1__Helpdesk_Service base; /* first */
     ProtobufCService *orchestrator;   /* in this process */
+    ProtobufCService *tool_runner;    /* NULL: its address is not known */
 };
 
 /* ---- the question ------------------------------------------------------------------------------------------------ */
@@ -87,6 +88,9 @@ static struct helpdesk_call *call_create(struct helpdesk *desk, const Renga__V1_
     call->run = (struct agent_run){
         .call = rpc,
         .orchestrator = desk->orchestrator,
+        .tool_runner = desk->tool_runner,
+        .collections = request->collections,
+        .collection_count = request->n_collections,
         .agent = AGENT,
         .input_json = input(request, arena),
         .language = language_tag(language_of(request->question, strlen(request->question))),
@@ -133,6 +137,7 @@ static ProtobufCService *helpdesk_create(const struct service_context *context, 
         .ask_stream = ask_stream,
     };
     desk->orchestrator = context->process ? service_peer(context, &renga__v1__orchestrator__descriptor, st) : NULL;
+    desk->tool_runner = agent_tool_runner(context);
     if (desk->orchestrator || !context->process)
         return &desk->base.base;
     free(desk);

@@ -1,6 +1,7 @@
 /* A search in the reader's thread: which collections, which paragraphs, and how they are shown. */
 #include "knowledge/lookup.h"
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "documents/document.h"
 #include "knowledge/quote.h"
@@ -29,14 +30,32 @@ struct found {
 
 /* ---- collections ------------------------------------------------------------------------------------------------- */
 
-static bool find_named(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
+/* Names those that the caller's tenant has. */
+static bool fail_unknown(struct lookup *lookup, struct tables *tables, size_t index, struct status *st)
+{
+    struct collection row;
+    struct nearest nearest = nearest_to(lookup->collections[index]);
+    struct sql *sql = reading_collections(&lookup->reading, tables, st);
+    while (sql && sql_step(sql, st) == SQL_ROW && collection_read(sql, &row, st)) {
+        char *name = arena_strdup(&lookup->arena, row.name);
+        if (name)
+            nearest_try(&nearest, name);
+    }
+    if (sql)
+        sql_reset(sql);
+    return fail(st, NOT_FOUND, "collections[%zu]: there is no collection '%.64s'; %s", index,
+                lookup->collections[index],
+                nearest.tried ? nearest_hint(&nearest).text : "no documents have been indexed");
+}
+
+static bool find_named(struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
 {
     for (size_t i = 0; i < lookup->collection_count; i++) {
         struct collection *collection = &found->collections[found->collection_count];
         if (!reading_collection(&lookup->reading, tables, lookup->collections[i], collection, st))
             return false;
         if (!collection->id)
-            return fail(st, NOT_FOUND, "collections[%zu]: there is no collection '%.64s'", i, lookup->collections[i]);
+            return fail_unknown(lookup, tables, i, st);
         bool again = false;
         for (size_t j = 0; j < found->collection_count; j++)
             again |= found->collections[j].id == collection->id;
@@ -47,7 +66,7 @@ static bool find_named(const struct lookup *lookup, struct tables *tables, struc
     return true;
 }
 
-static bool find_all(const struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
+static bool find_all(struct lookup *lookup, struct tables *tables, struct found *found, struct status *st)
 {
     struct sql *sql = reading_collections(&lookup->reading, tables, st);
     enum sql_step step;

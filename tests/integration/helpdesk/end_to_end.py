@@ -8,6 +8,8 @@ import subprocess
 import sys
 import types
 
+import grpc
+
 from suite import HERE, SERVICES, SLOW, Suite, expect, index
 from documents import lines
 import checks
@@ -110,11 +112,16 @@ def _():
         expect(hit.quote and (hit.quote in there or hit.quote in re.sub("<[^>]*>", "", there)), hit)
 
 
-@check("only the collections that were named are looked in")
+@check("a collection that is not there ends the call, also beside one that is: the field and those there are are named")
 def _():
-    result = suite.ask("What does error E-1024 mean?", collections=["elsewhere"])
-    expect("E-1024 means" not in result.answer, result.answer)
     expect("E-1024 means" in suite.ask("What does error E-1024 mean?", collections=["docs"]).answer, "not found in its own")
+    for wanted, hint in ((["elsewhere"], "there is 'docs'"), (["docs", "dosc"], "did you mean 'docs'?")):
+        try:
+            suite.ask("What does error E-1024 mean?", collections=wanted)
+            expect(False, f"{wanted} was searched")
+        except grpc.RpcError as error:
+            said = f"collections[{len(wanted) - 1}]: there is no collection '{wanted[-1]}'; {hint}"
+            expect((error.code().name, error.details()) == ("NOT_FOUND", said), error)
 
 
 @check("orders in a document change neither plan nor tools")

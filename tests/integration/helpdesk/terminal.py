@@ -108,10 +108,11 @@ def _():
         expect("35" in done.stdout.split(missing)[0] and "[1]" in done.stdout and "OPENAI_API_KEY" in done.stdout, done.stdout)
 
 
-@check("where nothing is found in a collection that is not there, it is told which there are")
+@check("a collection that is not there is an error, and it is told which there are")
 def _():
     done = ask("--collection", "handbok", NOWHERE)
-    expect(done.returncode == 3 and re.search(r"no collection 'handbok'; there are: docs-\w{8}\n", done.stderr), f"{done.returncode}: {done.stderr}")
+    expect(done.returncode == 1 and re.search(r"NOT_FOUND: collections\[0\]: there is no collection 'handbok'; there is 'docs-\w{8}'\n", done.stderr),
+           f"{done.returncode}: {done.stderr}")
     there = re.search(r"docs-\w{8}", done.stderr).group()
     expect(re.fullmatch(NAMED, ask("--collection", there, NOWHERE).stderr), "one that is there is said to be missing")
     expect(f"did you mean '{there}'?" in ask("--collection", there[:-1], NOWHERE).stderr, "the one that was meant is not named")

@@ -300,6 +300,18 @@ def _():
           [("DEGRADATION_KIND_FALLBACK", 13)], "what is told")
 
 
+@check("a collection that the knowledge base does not have is refused, unless a tool server may have it")
+def _():
+    script()
+    services.on("ToolRunner/GetKnowledgeBase", lambda r, c: message("GetKnowledgeBaseResponse")(collections=[{"name": "manual"}]))
+    ask(collections=["manual"])
+    said = refused("NOT_FOUND", lambda: ask(collections=["manual", "wiki"]))
+    equal(said, "collections[1]: there is no collection 'wiki'; there is 'manual'", "what is said")
+    schema = '{"type": "object", "properties": {"collections": {"type": "array"}}}'
+    services.on("ToolRunner/ListTools", lambda r, c: message("ListToolsResponse")(tools=[tool("search_wiki", schema, server="wiki")]))
+    equal(len(ask(collections=["wiki"]).plan.subtasks), 2, "the plan")
+
+
 def extractive(text, confidence=0.9):
     """What the gateway's extractive provider says, None: that it found nothing."""
     return said(text or "I found nothing.", finding={"found": text is not None, "confidence": confidence})

@@ -83,8 +83,8 @@ def called(*calls):
     return response
 
 
-def tool(name, parameters='{"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}'):
-    return {"definition": {"name": name, "description": "What " + name + " does.", "parameters_json": parameters}}
+def tool(name, parameters='{"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}', server=""):
+    return {"definition": {"name": name, "description": "What " + name + " does.", "parameters_json": parameters}, "server": server}
 
 
 def plan(*subtasks):

@@ -127,8 +127,9 @@ def _():
     _, figures, end = results(done.stdout)
     expect(figures["failed", "all"]["value"] == 1 and figures["answered", "all"]["value"] == 0, figures)
     expect(end["asked"] < 20 and "UNAVAILABLE" in done.stderr and "not asked" in done.stderr, done.stderr)
-    nowhere = evaluate(QUESTIONS_FILE, "--collection", "nowhere", "--limit", "1")
-    expect("renga eval: there is no collection 'nowhere'" in nowhere.stderr, nowhere.stderr)
+    nowhere = evaluate(write("nowhere.jsonl", QUESTIONS * 20), "--collection", "nowhere", "--json", code=1)
+    expect("NOT_FOUND: collections[0]: there is no collection 'nowhere'; there is 'docs-" in nowhere.stderr, nowhere.stderr)
+    expect(results(nowhere.stdout)[2]["asked"] < 20, "all were asked of a collection that is not there")
     late = evaluate(QUESTIONS_FILE, "--collection", "docs", "--timeout", "1ms", "--limit", "2", "--json", code=1)
     expect({row["why"] for row in results(late.stdout)[0]} == {"failed"}, late.stdout)
 

@@ -51,6 +51,22 @@ def _():
         has_nothing_of(result, other, f"{name}'s result")
 
 
+@check("a collection that only the other tenant has is not there, and its name is not told")
+def _():
+    anna("ToolRunner", "IndexDocuments", collection="tides", documents={"documents": [{"path": "t.md", "content": b"# Tides\n\nHigh tide is at four.\n"}]})
+    for service, method in (("Helpdesk", "Ask"), ("DeepResearch", "Research")):
+        for wanted in (["tides"], ["tidy"], [COLLECTION, "tidy"]):
+            try:
+                bert(service, method, question="When is high tide?", collections=wanted, options=EXTRACTIVE)
+                expect(False, f"{service} took {wanted}")
+            except grpc.RpcError as error:
+                equal((error.code().name, error.details()), ("NOT_FOUND", f"collections[{len(wanted) - 1}]: there is no collection '{wanted[-1]}'; "
+                                                             f"there is '{COLLECTION}'"), f"what {service} says of {wanted}")
+    own = anna("Helpdesk", "Ask", question="When is high tide?", collections=["tides"], options=EXTRACTIVE).result
+    equal([c.quote for c in own.citations], ["High tide is at four."], "anna's own")
+    anna("ToolRunner", "DeleteDocuments", collection="tides")
+
+
 @check("what only the other tenant has is not found, and the nearest passages are one's own")
 def _():
     for name, other, question in (("bert", "anna", "When was the lighthouse built?"), ("anna", "bert", "Who is the pilot?")):
@@ -143,8 +159,15 @@ def _():
 @check("an answer that goes away with its tenant's documents leaves the other's as it is")
 def _():
     anna("ToolRunner", "DeleteDocuments", collection=COLLECTION)
-    result = ask("anna", "When does the harbour open?")
-    equal((result.found, len(result.citations), len(result.not_found.nearest)), (False, 0, 0), "anna's answer")
+    result = anna("Helpdesk", "Ask", question="When does the harbour open?", options=EXTRACTIVE).result
+    equal((result.found, len(result.citations)), (False, 0), "anna's answer")
+    has_nothing_of(result, "bert", "anna's answer")
+    try:
+        ask("anna", "When does the harbour open?")
+        expect(False, "a collection that is gone was searched")
+    except grpc.RpcError as error:
+        equal((error.code().name, error.details()), ("NOT_FOUND", f"collections[0]: there is no collection '{COLLECTION}'; no documents have been "
+                                                     "indexed"), "of the collection that is gone")
     equal(ask("bert", "When does the harbour open?").answer, "The harbour opens at seven.", "bert's answer")
 
 
