@@ -19,13 +19,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define CLOSE_LIMIT_MS 5000 /* for a command's open calls: they are cancelled and must end in this time */
-#define LOCAL_LIMIT_MS 5000 /* for handlers in this process after their callers have left */
-#define LOCAL_LOOK_MS  5
-#define SERVICES_MAX   16
-#define ANSWERS_FACTOR 8 /* bytes of answers, in multiples of those of requests; large ones get half of them */
+#define CLOSE_LIMIT_MS   5000 /* for a command's open calls: they are cancelled and must end in this time */
+#define FILES_OF_PROCESS 48   /* descriptors: all services in one process open 20, and a few callers come */
+#define FILES_OF_LOOP    8    /* of each loop, which opens 6 */
+#define LOCAL_LIMIT_MS   5000 /* for handlers in this process after their callers have left */
+#define LOCAL_LOOK_MS    5
+#define SERVICES_MAX     16
+#define ANSWERS_FACTOR   8 /* bytes of answers, in multiples of those of requests; large ones get half of them */
 
 /* One service and its instances. */
 struct hosted {
@@ -91,13 +94,31 @@ struct loop *process_loop(struct daemon_process *process)
 
 /* ---- the start -------------------------------------------------------------------------------------------------- */
 
-static bool start_loops(struct daemon_process *process, struct status *st)
+static unsigned loops_wanted(const struct config *config)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned count = (unsigned)config_integer(process->config, "loops");
-    if (!count)
-        count = processors < 1 ? 1 : processors > LOOPS_MAX ? LOOPS_MAX : (unsigned)processors;
+    unsigned count = (unsigned)config_integer(config, "loops");
+    return count ? count : processors < 1 ? 1 : processors > LOOPS_MAX ? LOOPS_MAX : (unsigned)processors;
+}
+
+/* gRPC core waits for ever or ends the process where it gets no file descriptor at its start. */
+static bool check_files(unsigned loops, struct status *st)
+{
+    struct rlimit limit;
+    unsigned needed = FILES_OF_PROCESS + FILES_OF_LOOP * loops;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return true;
+    return fail(st, FAILED_PRECONDITION,
+                "only %llu file descriptors are allowed; %u are needed to start %u loops: allow more (ulimit -n)",
+                (unsigned long long)limit.rlim_cur, needed, loops);
+}
+
+static bool start_loops(struct daemon_process *process, struct status *st)
+{
+    unsigned count = loops_wanted(process->config);
     assert(count > 0);
+    if (!check_files(count, st))
+        return false;
     process->loops = xcalloc(count, sizeof(struct loop *));
     process->http = xcalloc(count, sizeof(struct http_client *));
     for (; process->loop_count < count; process->loop_count++) {

@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -178,6 +179,29 @@ def _():
             done = run("renga-planner", f"--{one}=127.0.0.1:{daemon.port}", f"--{other}=127.0.0.1:0")
             expect(done.returncode == 1 and f"127.0.0.1:{daemon.port}" in done.stderr and f"choose another by {one}" in done.stderr,
                    f"{done.returncode}: {done.stderr}")
+
+
+@check("too few file descriptors end the start at once with exit code 2, and say how many are needed; those are enough")
+def _():
+    def start(most, *command):
+        return subprocess.Popen([f"{BIN}/{command[0]}", *command[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+
+    serve = ("serve", "--loops=2", "--rpc.listen=127.0.0.1:0", "--http.listen=127.0.0.1:0", "--edge.listen=127.0.0.1:0",
+             "--orchestrator.store=memory:")
+    for command in (("renga", *serve), ("renga-planner", "--loops=2", "--rpc.listen=127.0.0.1:0"), ("renga", "usage", "--loops=2")):
+        for most in (14, 24, 36):
+            _, told = start(most, *command).communicate(timeout=20 * SLOW)
+            expect(f"only {most} file descriptors are allowed; 64 are needed to start 2 loops" in told, f"{command}: {told}")
+    with tempfile.TemporaryDirectory() as data:
+        process = start(64, "renga", *serve, f"--tool_runner.store={data}/k.db")
+        log = ""
+        while '"http.listening"' not in log:
+            line = process.stderr.readline()
+            expect(line, f"it does not start: {log}")
+            log += line
+        process.terminate()
+        expect(process.wait(20 * SLOW) == 0, process.returncode)
 
 
 @check("an address that is none ends the start with exit code 2, and says what one looks like")
