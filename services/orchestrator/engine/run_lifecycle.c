@@ -427,8 +427,10 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
         end_active_period(run);
     trace_run_ended(run, state, code, text);
     apply_changed(run, &changed, wall_ms());
-    runner_metrics_run(thread->shard->runner->options.runner_metrics, thread->shard->loop, state, reason);
-    report_run_changed(run, &changed);
+    if (changed.previous != state) { /* else only the reason is another */
+        runner_metrics_run(thread->shard->runner->options.runner_metrics, thread->shard->loop, state, reason);
+        report_run_changed(run, &changed);
+    }
     log_append(thread, run, &record);
     log_write_rows(run);
     answer_all(run, &run->waiters);

@@ -122,10 +122,27 @@ void request_get_run(struct request *request, struct thread *thread)
     }
 }
 
+static void run_cancel(struct run *run, const Renga__V1__CancelRunRequest *message)
+{
+    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
+               message->caller_left ? RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT
+                                    : RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED,
+               CANCELLED, "%s", *message->reason ? message->reason : "cancelled by its caller");
+}
+
+/* A run that its caller has left goes on with the next repetition of the call, unless it is cancelled as well. */
+static bool is_left(const struct run *run)
+{
+    return run == run->thread->run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+           run->reason == RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT;
+}
+
 void request_cancel_run(struct request *request, struct thread *thread)
 {
     const Renga__V1__CancelRunRequest *message = (const void *)request->message;
     struct run *run = thread_find_run(thread, request->run_id);
+    if (run && is_left(run) && !message->caller_left)
+        run_cancel(run, message);
     if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
         request_get_run(request, thread);
         return;
@@ -143,10 +160,7 @@ void request_cancel_run(struct request *request, struct thread *thread)
         run->waiters = request;
     }
     request->waits_on = run;
-    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
-               message->caller_left ? RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT
-                                    : RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED,
-               CANCELLED, "%s", *message->reason ? message->reason : "cancelled by its caller");
+    run_cancel(run, message);
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ static const uint32_t run_moves[] = {
     [RENGA__V1__RUN_STATE__RUN_STATE_WAITING] = TO(RUNNING) | TO(FAILED) | TO(CANCELLED),
     [RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED] = TO(RUNNING),
     [RENGA__V1__RUN_STATE__RUN_STATE_FAILED] = TO(RUNNING),
-    [RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED] = TO(RUNNING),
+    [RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED] = TO(RUNNING) | TO(CANCELLED), /* CALLER_LEFT, then by CancelRun */
 };
 static const struct machine run_machine = MACHINE("run", run_states, run_moves);
 

@@ -6,7 +6,8 @@
  *                 WAITING -------------------' FAILED, CANCELLED
  *
  * From QUEUED a run may also fail or be cancelled. Whatever has stopped, RUNNING is next if it is resumed: a run that
- * has succeeded only if its budget had ended it. RUNNING is entered again when a run is taken up after a crash. */
+ * has succeeded only if its budget had ended it. RUNNING is entered again when a run is taken up after a crash.
+ * CANCELLED is entered again when a run that its caller has left is cancelled by CancelRun. */
 #ifndef RENGA_ORCHESTRATOR_RUN_STATE_H
 #define RENGA_ORCHESTRATOR_RUN_STATE_H
 

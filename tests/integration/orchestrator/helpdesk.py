@@ -233,6 +233,24 @@ def _():
     refused("CANCELLED", lambda: ask(options={"request_id": "stopped"}))
 
 
+@check("a run that its caller has left, and that is then cancelled, stays cancelled: the call that is repeated does not go on with it")
+def _():
+    script(tools=hang_until(threading.Event()))
+    stream = events(options={"request_id": "left-then-stopped"})
+    run_id = next(stream).accepted.run_id
+    wait_until(lambda: services.of("ToolRunner/RunTools"), "no tool was run", 5 * SLOW, every=0.01)
+    stream.cancel()
+    stopped = lambda: word("StopReason", api.ask("GetRun", run_id=run_id).run.stop_reason)
+    wait_until(lambda: stopped() == "STOP_REASON_CALLER_LEFT", "the run goes on", 5 * SLOW)
+    run = api.ask("CancelRun", run_id=run_id, reason="not wanted any more").run
+    equal((word("StopReason", run.stop_reason), run.stop_text, stopped()), ("STOP_REASON_CANCELLED", "not wanted any more", "STOP_REASON_CANCELLED"), "why")
+    for _ in range(2):
+        expect("not wanted" in refused("CANCELLED", lambda: ask(options={"request_id": "left-then-stopped"})), "it does not say why")
+        api.kill()
+        api.start()
+    equal((stopped(), len(api.ask("GetRun", run_id=run_id).run.resumptions)), ("STOP_REASON_CANCELLED", 0), "the run after a restart")
+
+
 @check("a caller that repeats the call before its first connection is known to be lost gets the answer")
 def _():
     gate = threading.Event()

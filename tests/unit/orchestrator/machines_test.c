@@ -65,7 +65,7 @@ static unsigned branch_moved(unsigned from, unsigned to)
 static const char *const run_allowed[] = {
     [STATE(UNSPECIFIED)] = ".x.....", [STATE(QUEUED)] = "..x..xx",    [STATE(RUNNING)] = "..xxxxx",
     [STATE(WAITING)] = "..x..xx",     [STATE(SUCCEEDED)] = "..x....", [STATE(FAILED)] = "..x....",
-    [STATE(CANCELLED)] = "..x....",
+    [STATE(CANCELLED)] = "..x...x",
 };
 
 static bool run_may(unsigned from, unsigned to)
