@@ -104,11 +104,33 @@ void request_read_run(struct request *request, struct shard *shard)
 
 /* ---- requests about runs ----------------------------------------------------------------------------------------- */
 
+/* The run that a repeated StartRun asks for was left by its caller while it was queued: no work is done, and it cannot
+ * be resumed. */
+static bool was_left_in_queue(const struct request *request, const struct run *run, const Renga__V1__RunRow *row)
+{
+    return request->repeated && request->message->descriptor == &renga__v1__start_run_request__descriptor && !run &&
+           row && row->run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+           row->run->stop_reason == RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT && !row->run->started_ms;
+}
+
+/* Another run takes its place, under the same request_id. */
+static void request_start_again(struct request *request, struct thread *thread)
+{
+    request->repeated = false;
+    request->run_id = NULL;
+    request->place = NULL;
+    request->type->serve(request, thread);
+}
+
 void request_get_run(struct request *request, struct thread *thread)
 {
     struct run *run = thread_find_run(thread, request->run_id);
     const Renga__V1__RunRow *row = request->place;
     struct status st = {0};
+    if (was_left_in_queue(request, run, row)) {
+        request_start_again(request, thread);
+        return;
+    }
     if (run && !request_hold(request, answer_output_size(run), &st)) {
         request_fail(request, &st, NULL);
     } else if (run) {

@@ -2,6 +2,7 @@
 """How a graph is stopped, gone back in, forked and kept within bounds. Numbers are those of the orchestrator's list."""
 import json
 import signal
+import threading
 import time
 import urllib.request
 
@@ -168,6 +169,27 @@ def _():
         call.cancel()
         run = api.ask("ListRuns", thread_id=request.thread_id).runs[0]
         stands(api.stopped(run), *(("CANCELLED", "CALLER_LEFT") if takes else ("SUCCEEDED", "COMPLETED")))
+
+
+@check("a run that its caller has left before it began is begun by the repetition of the call")
+def _():
+    agent("queued", {"state": {"n": SUM}, "start": "a", "nodes": {"a": remote()}})
+    free = threading.Event()
+    nodes.on("queued", a=lambda call: {"n": 1} if free.wait(20) else None)
+    first = api.start_run("queued", {}, thread_id="queued", wait=False)
+    request = api.start_request("queued", {}, thread_id="queued", request_id="left-in-queue", cancel_on_disconnect=True,
+                                on_busy=number("OnBusy", "ON_BUSY_ENQUEUE"))
+    call = api.begin("StartRun", request)
+    left = wait_until(lambda: next((r for r in api.ask("ListRuns", thread_id="queued").runs if r.run_id != first.run_id), None), "it is queued")
+    call.cancel()
+    stands(api.stopped(left), "CANCELLED", "CALLER_LEFT")
+    again = api.begin("StartRun", request)
+    wait_until(lambda: len(api.ask("ListRuns", thread_id="queued").runs) == 3, "nothing is queued in its place")
+    free.set()
+    run = again.result().run
+    equal((succeeded(run)["n"], succeeded(api.stopped(first))["n"], run.run_id == left.run_id), (2, 1, False), "the runs")
+    same = api.call("StartRun", request)
+    equal((same.run.run_id, same.repeated_request), (run.run_id, True), "a further repetition")
 
 
 @check("a run on a busy thread may interrupt the one that is there, or undo it")
