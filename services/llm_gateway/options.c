@@ -42,6 +42,10 @@ const struct option llm_gateway_options[] = {
     INTEGER_OPTION(
         "llm_gateway.context_tokens", "16384", 0, DEPLOYMENT_CONTEXT_TOKENS_MAX, "TOKENS",
         "Context that Ollama is told to keep (num_ctx): what is longer it cuts silently. 0 leaves it to Ollama."),
+    INTEGER_OPTION("llm_gateway.least_confidence", "50", 1, 99, "PERCENT",
+                   "Without a model: how sure the answer must be that sentences of the documents make. A lower number "
+                   "answers more questions, also more that the documents do not answer; renga eval tells how many of "
+                   "your own. A document of routes may say it for a deployment of the provider extractive."),
     INTEGER_OPTION("llm_gateway.attempts", "3", 1, RETRY_ATTEMPTS_MAX, "COUNT",
                    "Requests that a call may take, the first included, where a deployment fails in a way that may "
                    "pass. A document of routes says it for each model."),

@@ -69,6 +69,7 @@ static struct chat_question chat_question_of(struct chat *chat)
         .old_token_limit = deployment->old_token_limit && !new_limit,
         .output_tokens = deployment->output_tokens,
         .context_tokens = deployment->context_tokens,
+        .least_confidence = deployment->terms.least_confidence,
         .capability = capability,
     };
 }

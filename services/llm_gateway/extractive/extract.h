@@ -49,8 +49,9 @@ struct found {
 struct extract {
     struct arena *arena;
     const Renga__V1__ChatRequest *request;
-    bool japanese;          /* the question is read as Japanese, else as English */
-    enum language language; /* of fixed texts */
+    bool japanese;           /* the question is read as Japanese, else as English */
+    enum language language;  /* of fixed texts */
+    double least_confidence; /* of an answer that is given, 0 to 1; EXTRACT_ENOUGH unless the deployment says another */
     struct text asked; /* the last <subtask>, else <question>, else the last user's text; trimmed, at most ASKED_MAX */
     struct text written;  /* the same before slips of the finger were mended (extract_spelled) */
     struct text answer;   /* of the last <answer>; length 0: no answer */
@@ -129,8 +130,8 @@ const char *extract_cut(const Renga__V1__ChatRequest *request, const char *text,
 size_t extract_pick(const struct extract *extract, const struct evidence *evidence, const struct selection *selection,
                     struct picked picked[PICKED_MAX]);
 
-/* confidence.c: the probability that the findings answer the question, 0 to 1; below EXTRACT_ENOUGH the provider
- * abstains. Computed from the scores of the search and the support by words: see the README. */
+/* confidence.c: the probability that the findings answer the question, 0 to 1; below the extract's least_confidence the
+ * provider abstains. Computed from the scores of the search and the support by words: see the README. */
 #define EXTRACT_ENOUGH 0.5
 double extract_confidence(const struct extract *extract, const struct selection *selection);
 

@@ -137,6 +137,7 @@ static bool answer_chat(const struct chat_question *question, struct answer *ans
     struct extract *extract = extract_read(answer->arena, question->request);
     if (!extract)
         return fail(&failure->status, RESOURCE_EXHAUSTED, "the request takes more memory than a call may have");
+    extract->least_confidence = question->least_confidence / 100.0;
     answer_name(answer, "", "extractive");
     answer->japanese = extract->japanese;
     if (!extractive_give(extract, answer, failure))

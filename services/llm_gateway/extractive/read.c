@@ -90,6 +90,7 @@ struct extract *extract_read(struct arena *arena, const Renga__V1__ChatRequest *
         return NULL;
     extract->arena = arena;
     extract->request = request;
+    extract->least_confidence = EXTRACT_ENOUGH;
     extract->asked = find_asked(request, &asked);
     extract->japanese = read_is_japanese(extract->asked);
     extract->language = language_of(extract->asked.bytes, extract->asked.length);

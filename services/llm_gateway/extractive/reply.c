@@ -104,7 +104,7 @@ static bool reply_to_one(const struct extract *extract, const struct evidence *e
     if (!selection || !selection_rank(evidence, extract->asked.bytes, extract->asked.length, selection))
         return false;
     finding->confidence = extract_confidence(extract, selection);
-    finding->found = finding->confidence >= EXTRACT_ENOUGH;
+    finding->found = finding->confidence >= extract->least_confidence;
     if (finding->found)
         say_sentences(extract, picked, extract_pick(extract, evidence, selection, picked), out);
     return true;

@@ -28,9 +28,10 @@ struct chat_question {
     const Renga__V1__ChatRequest *request;
     const char *model; /* the upstream's name of the model */
     bool stream;
-    bool old_token_limit;   /* the upstream needs the old name of a parameter */
-    int64_t output_tokens;  /* the limit if the request sets no limit and the API requires one */
-    int64_t context_tokens; /* for upstreams that truncate the prompt to a given length */
+    bool old_token_limit;     /* the upstream needs the old name of a parameter */
+    int64_t output_tokens;    /* the limit if the request sets no limit and the API requires one */
+    int64_t context_tokens;   /* for upstreams that truncate the prompt to a given length */
+    int64_t least_confidence; /* percent: answer_chat says that it found nothing below it */
     struct capability capability;
 };
 

@@ -31,6 +31,7 @@ struct deployment_terms {
     const char *azure_deployment;
     const char *token_limit; /* one of DEPLOYMENT_TOKEN_LIMITS */
     int64_t output_tokens, context_tokens;
+    int64_t least_confidence; /* percent, for a provider that knows how sure it is of an answer */
     struct limits limits;
 };
 

@@ -90,6 +90,7 @@ struct routes *routes_create(const struct config *config, const struct routes *b
     }
     arena_init(&routes->arena, NULL, 0, ARENA_MAX);
     routes->clients.fallback.weight = routes->tenants.fallback.weight = 1;
+    routes->least_confidence = config_integer(config, "llm_gateway.least_confidence");
     bool forgive = strcmp(config_string(config, "llm_gateway.breaker"), "off") == 0;
     if (!read_routes(routes, config, st) || !routes_add_own(routes, st) || !sort_names(routes, st) ||
         !find_healths(routes, before, forgive, st) || !cassettes_open(routes, st))

@@ -26,6 +26,8 @@ static const struct field fields[] = {
      INTO(struct deployment_terms, output_tokens)},
     {.option = {.name = "context_tokens", .type = OPTION_INTEGER, .min = 0, .max = DEPLOYMENT_CONTEXT_TOKENS_MAX},
      INTO(struct deployment_terms, context_tokens)},
+    {.option = {.name = "least_confidence", .type = OPTION_INTEGER, .min = 1, .max = 99},
+     INTO(struct deployment_terms, least_confidence)},
     {.option = {.name = "limits"}, .kind = FIELD_PART},
     {.option = {.name = NULL}},
 };
@@ -54,6 +56,7 @@ static bool read_deployment(const struct fields_in *in, const cJSON *item, size_
         .token_limit = "auto",
         .output_tokens = 4096,
         .context_tokens = 16384,
+        .least_confidence = routes_in(in)->least_confidence,
         .name = arena_strdup(&routes_in(in)->arena, item->string),
     };
     if (!terms.name)

@@ -108,6 +108,7 @@ static bool create_deployment(struct routes *routes, const struct config *config
         .token_limit = config_string(config, "llm_gateway.token_limit"),
         .output_tokens = config_integer(config, "llm_gateway.output_tokens"),
         .context_tokens = config_integer(config, "llm_gateway.context_tokens"),
+        .least_confidence = routes->least_confidence,
     };
     const struct provider *provider = provider_named(terms.provider);
     terms.upstream = setting(config, "llm_gateway.upstream", provider->url_variable);

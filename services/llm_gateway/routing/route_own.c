@@ -17,8 +17,10 @@ static bool own_is_named(const struct routes *routes)
 
 bool routes_add_own(struct routes *routes, struct status *st)
 {
-    const struct deployment_terms terms = {
-        .name = extractive_provider.name, .provider = extractive_provider.name, .token_limit = "auto"};
+    const struct deployment_terms terms = {.name = extractive_provider.name,
+                                           .provider = extractive_provider.name,
+                                           .token_limit = "auto",
+                                           .least_confidence = routes->least_confidence};
     routes->listed = routes->count;
     if (own_is_named(routes))
         return true;

@@ -24,6 +24,7 @@ struct routes {
     struct config
         *values; /* without options: owns the values read from the document, which keeps keys out of core dumps */
     struct route *list;
+    int64_t least_confidence;     /* of deployments that do not say it */
     size_t count, listed;         /* `count` includes the route of this process, which is not listed */
     struct deployment *own;       /* of the route of this process; NULL: a listed route has its name */
     const struct route **by_name; /* sorted */

@@ -13,7 +13,7 @@ static void extractive_ask(struct input *in, const char *said, const char *found
     Renga__V1__ResponseFormat format = RENGA__V1__RESPONSE_FORMAT__INIT;
     Renga__V1__ChatMessage *turns[] = {&user, &tool};
     Renga__V1__ToolDefinition *tools[] = {(Renga__V1__ToolDefinition *)(uintptr_t)offered};
-    struct chat_question question = {.request = &request};
+    struct chat_question question = {.request = &request, .least_confidence = 50};
     struct failure failure = {0};
     struct answer answer;
     user.role = RENGA__V1__CHAT_ROLE__CHAT_ROLE_USER;

@@ -20,11 +20,13 @@ struct asking {
     Renga__V1__ResponseFormat format;
     struct answer answer;
     struct failure failure;
+    int64_t least_confidence; /* percent */
 };
 
 static inline void asking_init(struct asking *asking)
 {
     memset(asking, 0, sizeof *asking);
+    asking->least_confidence = 50;
     arena_init(&asking->arena, NULL, 0, (size_t)64 << 20);
     renga__v1__chat_request__init(&asking->request);
     asking->request.messages = asking->turn_list;
@@ -89,7 +91,8 @@ static inline const char *answer_of(struct asking *asking)
 {
     struct status st = {0};
     Renga__V1__ChatFinish finish = RENGA__V1__CHAT_FINISH__INIT;
-    const struct chat_question question = {.request = &asking->request, .model = "extractive"};
+    const struct chat_question question = {
+        .request = &asking->request, .model = "extractive", .least_confidence = asking->least_confidence};
     answer_init(&asking->answer, &asking->arena, &asking->request);
     asking->answer.keeps_content = asking->answer.keeps_rest = true;
     assert_true(answer_expect(&asking->answer, &st));

@@ -71,6 +71,24 @@ static void what_hardly_fits_by_the_search_itself_is_no_answer(void **state)
     expect_answer(question, scored("(0.35)", "(0.05)"), answer, nothing);
 }
 
+static void a_deployment_may_want_more_or_less_confidence(void **state)
+{
+    static const struct {
+        int64_t least;
+        bool found;
+    } rows[] = {{50, true}, {99, false}, {1, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct asking asking;
+        asking_init(&asking);
+        asking.least_confidence = rows[i].least;
+        user_says(&asking, "Which port does the mail server of Graz listen on?");
+        tool_says(&asking, scored("(0.35)", "(0.05)"));
+        assert_non_null(answer_of(&asking));
+        assert_int_equal(asking.answer.finding->found, rows[i].found);
+        asking_fini(&asking);
+    }
+}
+
 static double confidence_of(const char *question, const char *evidence)
 {
     struct asking asking;
@@ -367,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_sentences_that_answer_are_given),
         cmocka_unit_test(blanks_stay_and_ends_of_lines_go),
         cmocka_unit_test(what_hardly_fits_by_the_search_itself_is_no_answer),
+        cmocka_unit_test(a_deployment_may_want_more_or_less_confidence),
         cmocka_unit_test(a_text_that_stands_twice_with_other_words_at_its_end_counts_once_among_the_scores),
         cmocka_unit_test(a_text_that_contradicts_another_one_is_no_double),
         cmocka_unit_test(a_sentence_that_says_much_else_is_trusted_less),

@@ -11,6 +11,7 @@ static const char document[] =
     "    \"one\": {\"upstream\": \"http://127.0.0.1:9/v1\", \"key\": \"sk-plain-0123456789\", \"output_tokens\": 99,\n"
     "            \"limits\": {\"concurrency\": 64, \"requests_per_minute\": 600, \"tokens_per_minute\": 100000}},\n"
     "    \"two\": {\"provider\": \"anthropic\", \"upstream\": \"http://127.0.0.1:9\", \"context_tokens\": 7},\n"
+    "    \"here\": {\"provider\": \"extractive\", \"least_confidence\": 35},\n"
     "    \"idle\": {\"provider\": \"ollama\", \"token_limit\": \"max_completion_tokens\"}},\n"
     " \"prices\": {\"small\": {\"input\": 0.4, \"cached_input\": 0.1, \"output\": 1.6},\n"
     "            \"two/small\": {\"input\": 3, \"cache_write\": 3.75, \"output\": 15}},\n"
@@ -135,7 +136,7 @@ static void a_deployment_is_as_the_document_says(void **state)
 {
     struct routing routing;
     routing_of(&routing, document);
-    assert_int_equal(routes_deployments(routing.routes), 3);
+    assert_int_equal(routes_deployments(routing.routes), 4);
     const struct deployment *one = routes_deployment(routing.routes, 0), *two = routes_deployment(routing.routes, 1);
     assert_string_equal(one->key, "sk-plain-0123456789");
     assert_string_equal(http_url_origin(one->chat_url), "http://127.0.0.1:9");
@@ -150,7 +151,9 @@ static void a_deployment_is_as_the_document_says(void **state)
     assert_int_equal(two->context_tokens, 7);
     assert_null(two->key);
     assert_false(two->unset); /* another's address may need none */
-    assert_true(routes_deployment(routing.routes, 2)->token_limit_is_set);
+    assert_int_equal(routes_deployment(routing.routes, 2)->terms.least_confidence, 35);
+    assert_int_equal(one->terms.least_confidence, 50);
+    assert_true(routes_deployment(routing.routes, 3)->token_limit_is_set);
     routing_end(&routing);
 }
 
