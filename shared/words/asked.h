@@ -47,7 +47,7 @@ enum asked_unit {
     ASKED_UNIT_AGE,
     ASKED_UNIT_RANK,  /* 何位, 何番目, which place */
     ASKED_UNIT_TIMES, /* 何回, how often */
-    ASKED_UNIT_TIME,  /* a duration: minutes, days, years */
+    ASKED_UNIT_TIME,  /* a duration: minutes, days, years; of a date: also the time until it, as in いつまで */
     ASKED_UNIT_YEAR,  /* of a date; also a century and a decade */
     ASKED_UNIT_MONTH,
     ASKED_UNIT_DAY, /* also a day of the week */

@@ -69,6 +69,26 @@ static bool number_month_before(const struct asked_letters *letters, size_t at)
     return false;
 }
 
+/* 10 in 5月10日. */
+static bool number_follows_month(const struct asked_letters *letters, size_t begin)
+{
+    while (begin > 0 && script_of(letters->at[begin - 1].code) == SCRIPT_SPACE)
+        begin--;
+    return begin > 0 && letters->at[begin - 1].code == 0x6708; /* 月 */
+}
+
+/* Whether the number before 日 counts days: 180日, 14日前, 30日で消える; 5月10日 and 10日に are days of a month. */
+static bool number_counts_days(const struct asked_letters *letters, const struct asked_number *number, size_t after)
+{
+    static const char *const spans[] = {"前",   "後",   "以内", "以上", "以下",   "未満", "ごと", "おき", "経",
+                                        "を過", "を超", "の間", "分",   "のあい", "ほど", "目",   "より", NULL};
+    static const char *const dates[] = {"でし", "です", "であ", "では", "での", NULL};
+    if (number_follows_month(letters, number->begin))
+        return false;
+    return (number->digits <= 4 && number->value > 31) || asked_stands_any(letters, after, letters->count, spans) ||
+           (code_at(letters, after) == 0x3067 && !asked_stands_any(letters, after, letters->count, dates));
+}
+
 static void number_take_unit(const struct asked_letters *letters, struct asked_number *number)
 {
     size_t at = number->end, taken;
@@ -115,6 +135,9 @@ static void number_take_unit(const struct asked_letters *letters, struct asked_n
     else if (number->unit == ASKED_UNIT_NONE && four &&
              !number_is_latin(letters, number->begin ? number->begin - 1 : 0))
         number->unit = ASKED_UNIT_YEAR;
+    if (number->unit == ASKED_UNIT_DAY && taken == 1 && code_at(letters, at) == 0x65E5 &&
+        number_counts_days(letters, number, at + taken))
+        number->unit = ASKED_UNIT_TIME;
     static const char *const eras[] = {"令和", "平成", "昭和", "大正", "明治", "慶応", "元禄", "永禄", "天正", "慶長",
                                        "寛永", "享保", "文化", "文政", "天保", "嘉永", "安政", "文久", NULL};
     if (number->begin >= 2 && asked_stands_any(letters, number->begin - 2, number->begin, eras) &&
@@ -248,6 +271,8 @@ static bool number_has_counter(const struct asked_rated *rated, const struct ask
 
 static double number_fits_date(const struct asked_number *number, enum asked_unit unit)
 {
+    if (unit == ASKED_UNIT_TIME)
+        return number->date ? 1 : number->unit == ASKED_UNIT_TIME ? 0.9 : 0.2;
     if (unit == ASKED_UNIT_NONE || unit == number->unit)
         return number->date ? 1 : number->unit == ASKED_UNIT_TIME ? 0.4 : 0.2;
     return number->date ? 0.5 : 0.2;
@@ -258,7 +283,10 @@ static double asked_fits_numbers_number_fits(const struct asked_rated *rated, co
     const struct asked *asked = rated->asked;
     if (asked->type == ASKED_DATE)
         return number_fits_date(number, asked->unit);
-    if (asked->counter.begin < asked->counter.end && number_has_counter(rated, number))
+    bool calendar = asked->type == ASKED_DURATION &&
+                    (number->unit == ASKED_UNIT_YEAR ||
+                     (number->unit == ASKED_UNIT_DAY && number_follows_month(rated->sentence, number->begin)));
+    if (!calendar && asked->counter.begin < asked->counter.end && number_has_counter(rated, number))
         return 1;
     if (asked->type == ASKED_DURATION)
         return number->unit == ASKED_UNIT_TIME ? 1 : number->date ? 0.3 : 0.2;

@@ -13,6 +13,7 @@ const struct asked_word asked_units[] = {
     {"箇月", ASKED_QUANTITY, ASKED_UNIT_TIME},
     {"週間", ASKED_QUANTITY, ASKED_UNIT_TIME},
     {"日間", ASKED_QUANTITY, ASKED_UNIT_TIME},
+    {"営業日", ASKED_QUANTITY, ASKED_UNIT_TIME},
     {"時間", ASKED_QUANTITY, ASKED_UNIT_TIME},
     {"分間", ASKED_QUANTITY, ASKED_UNIT_TIME},
     {"秒", ASKED_QUANTITY, ASKED_UNIT_TIME},

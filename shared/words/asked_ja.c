@@ -107,8 +107,8 @@ static bool ja_indefinite(const struct asked_letters *letters, size_t at, size_t
     uint32_t code = ja_code(letters, at);
     if (at >= end)
         return false;
-    if (code == 0x3082) /* も */
-        return true;
+    if (code == 0x3082) /* も, but not 何のもの */
+        return ja_code(letters, at - 1) != JA_NO;
     if (code == 0x3067 && ja_code(letters, at + 1) == 0x3082) /* でも */
         return true;
     static const char *const counted[] = {"か国", "か月", "か所", "か年", "か条", "か村", "か寺", "か店", "か町", NULL};
@@ -164,9 +164,42 @@ static const struct ja_word *ja_find(struct ja_sentence *in)
 /* Whether the sentence ends behind the question word: 何ですか, いつ. */
 static bool ja_is_copular(const struct ja_sentence *in, size_t at)
 {
-    static const char *const tails[] = {"です",   "でし", "でしょ", "だ",   "か",   "?",    "。", "なの",
-                                        "である", "にな", "と",     "を教", "なん", "であ", "ね", NULL};
-    return at >= in->end || asked_stands_any(in->letters, at, in->end, tails);
+    static const char *const tails[] = {"です",   "でし", "でしょ", "だ",   "か",   "?",  "。", "なの",
+                                        "である", "にな", "を教",   "なん", "であ", "ね", NULL};
+    static const char *const goes_on[] = {"から", NULL};
+    return at >= in->end || (asked_stands_any(in->letters, at, in->end, tails) &&
+                             !asked_stands_any(in->letters, at, in->end, goes_on));
+}
+
+/* What is quoted is a name: 何と追記しますか, 何として参照されますか. */
+static bool ja_quotes(const struct ja_sentence *in, size_t at)
+{
+    static const char *const others[] = {"とか", "とも", "と何", "とな", "とい", NULL};
+    return asked_stands(in->letters, at, in->end, "と") && at + 1 < in->end &&
+           !asked_stands_any(in->letters, at, in->end, others);
+}
+
+/* Whether た ends a verb: 消えましたか, 建てられたのは. */
+static bool ja_is_past(const struct ja_sentence *in)
+{
+    static const char *const ends[] = {"たか", "たの", "た年", "た時", "た日", "た。", "た?", "たで", NULL};
+    for (size_t at = in->begin; at < in->end; at++)
+        if (asked_stands_any(in->letters, at, in->end, ends) ||
+            (at + 1 == in->end && asked_stands(in->letters, at, in->end, "た")))
+            return true;
+    return false;
+}
+
+/* どこまで深く and どこまで拡大できる ask for an extent; どこまで行く for a place. */
+static bool ja_is_extent(const struct ja_sentence *in, size_t at)
+{
+    size_t after = at + asked_stands(in->letters, at, in->end, "まで");
+    if (after == at)
+        return false;
+    while (after < in->end && ja_is_noun(ja_code(in->letters, after)))
+        after++;
+    static const char *const degrees[] = {"く", "でき", "しく", NULL};
+    return asked_stands_any(in->letters, after, in->end, degrees) && !asked_stands(in->letters, after, in->end, "くか");
 }
 
 static void ja_take(struct asked *asked, const struct asked_word *word)
@@ -184,6 +217,17 @@ static bool ja_is_span_of_time(const struct ja_sentence *in, size_t at)
     static const char *const dates[] = {"でし", "です", "であ", "でしょ", NULL};
     return asked_stands_any(in->letters, at, in->end, tails) ||
            (ja_code(in->letters, at) == 0x3067 && !asked_stands_any(in->letters, at, in->end, dates));
+}
+
+/* 何度使えますか, 年に何度: a verb behind 度, or a span of time before it, asks for times, not degrees. */
+static bool ja_is_often(const struct ja_sentence *in, size_t at)
+{
+    static const char *const spans[] = {"年に", "月に", "日に", "週に", NULL};
+    static const char *const degrees[] = {"以", "上", "下", "前", "目", NULL};
+    size_t begin = in->word.begin;
+    return (begin >= in->begin + 2 && asked_stands_any(in->letters, begin - 2, begin, spans)) ||
+           (script_of(ja_code(in->letters, at)) == SCRIPT_HAN &&
+            !asked_stands_any(in->letters, at, in->end, degrees));
 }
 
 /* 何 with a counter or a noun behind it. False if neither follows. */
@@ -204,6 +248,8 @@ static bool ja_read_counted(struct ja_sentence *in, struct asked *asked)
         counter = NULL;
     if (counter) {
         ja_take(asked, counter);
+        if (asked_stands(letters, at, in->end, "度") == taken && ja_is_often(in, at + taken))
+            asked->unit = ASKED_UNIT_TIMES;
         asked->counter = asked_span(letters, (struct asked_part){at, at + taken});
         if (counter->type == ASKED_DATE && counter->unit != ASKED_UNIT_MONTH && taken == 1 &&
             ja_is_span_of_time(in, at + taken)) {
@@ -285,6 +331,10 @@ static void ja_read_by_focus(const struct ja_sentence *in, const struct ja_word 
     struct asked_part noun = ja_part_is_empty(focus) ? subject : focus;
     const struct asked_word *class = asked_ending(asked_nouns_ja, in->letters, noun.begin, noun.end);
     bool copular = ja_is_copular(in, in->word.end);
+    if (word->kind == JA_WHAT && ja_quotes(in, in->word.end)) {
+        asked->type = ASKED_NAME;
+        return;
+    }
     if (word->kind == JA_WHAT) {
         bool list = asked_stands(in->letters, in->word.end, in->end, "があ") > 0;
         bool alone = ja_part_is_empty(focus) &&
@@ -314,7 +364,10 @@ static void ja_read_type(struct ja_sentence *in, const struct ja_word *word, str
             ja_read_by_focus(in, word, focus, subject, asked);
         break;
     case JA_TOPIC:
-        ja_read_by_focus(in, word, focus, subject, asked);
+        if (word->type == ASKED_PLACE && ja_is_extent(in, in->word.end))
+            asked->type = ASKED_QUANTITY;
+        else
+            ja_read_by_focus(in, word, focus, subject, asked);
         break;
     case JA_WHICH:
     case JA_SORT:
@@ -329,6 +382,8 @@ static void ja_read_type(struct ja_sentence *in, const struct ja_word *word, str
             asked->type = ASKED_PLACE;
         break;
     case JA_TYPE:
+        if (word->type == ASKED_DATE && !ja_is_past(in)) /* いつ消えますか: on a day, or after some days */
+            asked->unit = ASKED_UNIT_TIME;
         break;
     }
 }

@@ -126,6 +126,15 @@ static void japanese_questions_are_read(void **state)
         {"この言葉の意味は何ですか", ASKED_DEFINITION, "意味", "言葉"},
         {"誰も知らない島はどこにありますか", ASKED_PLACE, "島", NULL},
         {"ローマ最初の日時計はどこからもたらされましたか?", ASKED_PLACE, NULL, NULL},
+        {"管理者はどこから入ればよいですか", ASKED_PLACE, "", "管理者"},
+        {"この数は何のものよりも小さいですか", ASKED_NAME, NULL, NULL},
+        {"売店はどこも開きませんか", ASKED_YES_NO, NULL, NULL},
+        {"変更履歴には何と書き足しますか", ASKED_NAME, "", "変更履歴"},
+        {"その符号は規格では何として扱われますか", ASKED_NAME, NULL, NULL},
+        {"部屋はどこまで広くできますか", ASKED_QUANTITY, NULL, NULL},
+        {"電車はどこまで行きますか", ASKED_PLACE, "", "電車"},
+        {"写真の最大値はいくつですか", ASKED_QUANTITY, "最大値", "写真"},
+        {"窓口の営業時間は？", ASKED_DATE, "営業時間", "窓口"},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
 }
