@@ -63,11 +63,11 @@ static double asked_rate_method(const struct asked_letters *sentence)
 static double asked_rate_definition(const struct asked_rated *rated)
 {
     static const char *const strong[] = {
-        "is a",      "is an",     "is the",     "are a",    "was a",      "was an",     "was the", "are",
-        "means",     "refers to", "defined as", "known as", "called",     "stands for", "denotes", "である",
-        "です",      "とは",      "を指す",     "を意味",   "という",     "といい",     "と呼ば",  "のこと",
-        "の一種",    "を示",      "を表",       "をいう",   "を言",      "ist ein-",  "war ein-",   "sind",     "bezeichnet", "est un-",    "désigne", "es un-",
-        "significa", "是",        "指",         "이다",     "말한다",     NULL};
+        "is a",      "is an",      "is the",   "are a",    "was a",      "was an",     "was the", "are",     "means",
+        "refers to", "defined as", "known as", "called",   "stands for", "denotes",    "である",  "です",    "とは",
+        "を指す",    "を意味",     "という",   "といい",   "と呼ば",     "のこと",     "の一種",  "を示",    "を表",
+        "をいう",    "を言",       "ist ein-", "war ein-", "sind",       "bezeichnet", "est un-", "désigne", "es un-",
+        "significa", "是",         "指",       "이다",     "말한다",     NULL};
     return asked_sentence_has(rated->sentence, strong) ? 0.9 : 0.3;
 }
 

@@ -310,8 +310,10 @@ double asked_rate_numbers(const struct asked_rated *rated)
                                         "annually", "biannually", "quarterly", "hourly", "nightly", "every",
                                         "毎日",     "毎週",       "毎月",      "毎年",   "毎晩",    "毎朝",
                                         "täglich",  "jährlich",   "monatlich", "每天",   "每年",    NULL};
+    static const char *const ranks[] = {"最下位", "首位", NULL};
+    bool rank = rated->asked->unit == ASKED_UNIT_RANK && asked_sentence_has(rated->sentence, ranks);
     bool frequency = rated->asked->unit == ASKED_UNIT_TIMES && asked_sentence_has(rated->sentence, often);
-    double best = frequency ? 0.8 * asked_nearness(rated, 0, rated->sentence->count)
+    double best = frequency || rank ? 0.8 * asked_nearness(rated, 0, rated->sentence->count)
                   : asked_sentence_has(rated->sentence, rated->asked->type == ASKED_DATE ? when : amounts) ? 0.3
                                                                                                            : 0;
     struct asked_number number;

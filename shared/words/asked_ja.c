@@ -115,6 +115,8 @@ static bool ja_indefinite(const struct asked_letters *letters, size_t at, size_t
     if (code != 0x304B || asked_stands_any(letters, at, end, counted)) /* か */
         return false;
     uint32_t after = at + 1 < end ? ja_code(letters, at + 1) : 0;
+    if (after == 0x304B) /* どのくらいかかりますか */
+        return false;
     bool from = after == 0x3089; /* から */
     bool ends = from || after == 0 || after == '?' || after == 0x3002 || after == 0x306A || after == 0x3001;
     return !ends && !asked_stands_any(letters, at + 1, end, goes_on);
@@ -167,8 +169,8 @@ static bool ja_is_copular(const struct ja_sentence *in, size_t at)
     static const char *const tails[] = {"です",   "でし", "でしょ", "だ",   "か",   "?",  "。", "なの",
                                         "である", "にな", "を教",   "なん", "であ", "ね", NULL};
     static const char *const goes_on[] = {"から", NULL};
-    return at >= in->end || (asked_stands_any(in->letters, at, in->end, tails) &&
-                             !asked_stands_any(in->letters, at, in->end, goes_on));
+    return at >= in->end ||
+           (asked_stands_any(in->letters, at, in->end, tails) && !asked_stands_any(in->letters, at, in->end, goes_on));
 }
 
 /* What is quoted is a name: 何と追記しますか, 何として参照されますか. */
@@ -226,8 +228,7 @@ static bool ja_is_often(const struct ja_sentence *in, size_t at)
     static const char *const degrees[] = {"以", "上", "下", "前", "目", NULL};
     size_t begin = in->word.begin;
     return (begin >= in->begin + 2 && asked_stands_any(in->letters, begin - 2, begin, spans)) ||
-           (script_of(ja_code(in->letters, at)) == SCRIPT_HAN &&
-            !asked_stands_any(in->letters, at, in->end, degrees));
+           (script_of(ja_code(in->letters, at)) == SCRIPT_HAN && !asked_stands_any(in->letters, at, in->end, degrees));
 }
 
 /* 何 with a counter or a noun behind it. False if neither follows. */
@@ -324,6 +325,18 @@ static void ja_read_amount(const struct ja_sentence *in, struct asked_part focus
         ja_take(asked, word);
 }
 
+/* Whether what is before は and before 何 may be defined: not 見たのは何, すべきことは何, それは花の何 and 略すと何. */
+static bool ja_names_thing(const struct ja_sentence *in)
+{
+    static const char *const vague[] = {"の", "こと", "もの", NULL};
+    size_t end = in->topic.end;
+    if (in->word.begin >= in->begin + 2 && asked_stands(in->letters, in->word.begin - 2, in->end, "って"))
+        return true;
+    bool empty = ja_part_is_empty(in->topic) || asked_stands_any(in->letters, end - 1, end, vague) ||
+                 (end > in->topic.begin + 1 && asked_stands_any(in->letters, end - 2, end, vague));
+    return !empty && ja_code(in->letters, in->word.begin - 1) != JA_NO;
+}
+
 /* 首都は何ですか, 大学はどこですか: the noun before は tells the type. */
 static void ja_read_by_focus(const struct ja_sentence *in, const struct ja_word *word, struct asked_part focus,
                              struct asked_part subject, struct asked *asked)
@@ -337,8 +350,7 @@ static void ja_read_by_focus(const struct ja_sentence *in, const struct ja_word 
     }
     if (word->kind == JA_WHAT) {
         bool list = asked_stands(in->letters, in->word.end, in->end, "があ") > 0;
-        bool alone = ja_part_is_empty(focus) &&
-                     !(in->topic.end > in->topic.begin && ja_code(in->letters, in->topic.end - 1) == JA_NO);
+        bool alone = ja_part_is_empty(focus) && ja_names_thing(in);
         asked->type = list ? ASKED_LIST : !copular ? ASKED_ANYTHING : alone ? ASKED_DEFINITION : ASKED_NAME;
         if (copular && class && !ja_part_is_empty(noun))
             ja_take(asked, class);

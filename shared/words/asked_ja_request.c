@@ -4,19 +4,31 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Whether the sentence ends in は, or in は and a mark: 賞を挙げたのは？ is no request. */
+static bool ja_ends_with_topic(const struct ja_sentence *in)
+{
+    size_t last = in->end;
+    while (last > in->begin && (ja_code(in->letters, last - 1) == '?' || ja_code(in->letters, last - 1) == 0x3002 ||
+                                script_of(ja_code(in->letters, last - 1)) == SCRIPT_SPACE))
+        last--;
+    return last > in->begin && ja_code(in->letters, last - 1) == JA_HA;
+}
+
 /* The end of the phrase before a request: を教えてください, について説明して. */
 static size_t ja_before_request(const struct ja_sentence *in, bool *requests)
 {
-    static const char *const words[] = {"を教え",   "をおしえ", "を知り",   "を説明", "を述べ",   "を挙げ",
-                                        "を列挙",   "を示し",   "をすべて", "を全て", "をひとつ", "を一つ",
-                                        "について", "に関し",   "を答え",   "を比較", "を比べ",   NULL};
+    static const char *const words[] = {"を教え", "をおしえ", "を知り", "を説明",   "を述べ",   "を挙げ",   "を列挙",
+                                        "を示し", "をすべて", "を全て", "をひとつ", "を一つ",   "について", "に関し",
+                                        "を答え", "を比較",   "を比べ", "答えよ",   "答えなさ", "答えてく", NULL};
+    *requests = false;
+    if (ja_ends_with_topic(in))
+        return in->end;
     for (size_t at = in->begin; at < in->end; at++) {
         if (asked_stands_any(in->letters, at, in->end, words)) {
             *requests = true;
             return at;
         }
     }
-    *requests = false;
     return in->end;
 }
 
@@ -25,6 +37,21 @@ static bool ja_ends_as_question(const struct ja_sentence *in)
     uint32_t last = ja_code(in->letters, in->end - 1);
     uint32_t before = in->end - in->begin > 1 ? ja_code(in->letters, in->end - 2) : 0;
     return last == '?' || last == 0x304B || (last == 0x3002 && before == 0x304B);
+}
+
+/* 医師と？ asks for what follows. */
+static bool ja_breaks_off(const struct ja_sentence *in, size_t last)
+{
+    return last < in->end && last > in->begin + 1 && ja_code(in->letters, last - 1) == 0x3068 && /* と */
+           ja_is_noun(ja_code(in->letters, last - 2));
+}
+
+/* Whether a topic without a mark asks: この市の旧称は, but not 発明されたのは and こんにちは. */
+static bool ja_topic_asks(const struct ja_sentence *in)
+{
+    size_t end = in->topic.end;
+    return ja_is_noun(ja_code(in->letters, end - 1)) ||
+           (end > in->topic.begin + 1 && asked_stands(in->letters, end - 2, end, "もの"));
 }
 
 bool ja_read_request(struct ja_sentence *in, struct asked *asked)
@@ -62,8 +89,8 @@ bool ja_read_request(struct ja_sentence *in, struct asked *asked)
         asked->type = class->type;
         asked->unit = class->unit;
     } else if (!requests && !topic && ja_ends_as_question(in))
-        asked->type = ASKED_YES_NO;
-    else if (topic && ja_ends_as_question(in))
+        asked->type = ja_breaks_off(in, last) ? ASKED_NAME : ASKED_YES_NO;
+    else if (topic && (ja_ends_as_question(in) || ja_topic_asks(in)))
         asked->type = ASKED_NAME;
     else if (!requests)
         return false;

@@ -85,6 +85,7 @@ const struct asked_word asked_nouns_ja[] = {
     {"得点", ASKED_QUANTITY, ASKED_UNIT_THINGS},
     {"スコア", ASKED_QUANTITY, ASKED_UNIT_THINGS},
     {"規模", ASKED_QUANTITY, ASKED_UNIT_NONE},
+    {"サイズ", ASKED_QUANTITY, ASKED_UNIT_NONE},
     /* durations */
     {"期間", ASKED_DURATION, ASKED_UNIT_TIME},
     {"時間", ASKED_DURATION, ASKED_UNIT_TIME},
@@ -111,6 +112,7 @@ const struct asked_word asked_nouns_ja[] = {
     {"年月", ASKED_DATE, ASKED_UNIT_MONTH},
     {"世紀", ASKED_DATE, ASKED_UNIT_YEAR},
     {"年代", ASKED_DATE, ASKED_UNIT_YEAR},
+    {"西暦", ASKED_DATE, ASKED_UNIT_YEAR},
     {"年", ASKED_DATE, ASKED_UNIT_YEAR},
     {"月", ASKED_DATE, ASKED_UNIT_MONTH},
     {"日", ASKED_DATE, ASKED_UNIT_DAY},
