@@ -15,6 +15,7 @@ run once more, alone, when all else has ended: if it passes then, it is listed a
 A sanitizer's report is final (but not leaks behind a failed assertion), and more than RERUN_MAX failures are. Failures are shown at the end, with the last output of
 their services; full logs are in build/PRESET/tests.log and rerun.log. A table says which tests cost most.
 """
+import functools
 import json
 import os
 import re
@@ -34,7 +35,7 @@ PRESETS = ["release", "asan", "tsan"]
 # The plain build leaves out tests of hostile bytes that judge no time and no memory: ASan and UBSan see more in the same bytes.
 LEFT_OUT = {"release": "^(tool_runner_playbook_hostile|orchestrator_run_damaged_test|tool_runner_files|rpc_python_limits|rpc_node|"
                        "fault_garbage|autonomous_hostile|research_audit|interop_official)$",
-            "asan": "^(interview_session_five|helpdesk_unhelpful_five|autonomous_flow_five|ace_world|edge_openapi|renga_readme|"
+            "asan": "^(interview_session_five|helpdesk_(unhelpful|retries)_five|autonomous_flow_five|edge_calls_five|research_outside_five|ace_world|edge_openapi|renga_readme|"
                     "orchestrator_killer|search_(providers|sources)|(interview|research)_terminal)$",
             "tsan": "rpc_node|rpc_python_(limits|tls|reflection|keys)|interop|fault_|aimock|openai_http_sdk|search_(providers|sources)|"
                     "orchestrator_run_(large|damaged)_test|ace_(world|properties|copies)|_five$|autonomous_(quality|tavily|hostile)|helpdesk_unhelpful|"
@@ -94,6 +95,13 @@ def is_left_out(preset, name, names):
     return bool(re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names))
 
 
+@functools.cache
+def turn():
+    """A number that grows with each commit: tests that take turns do another part with it."""
+    counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return counted.stdout.strip() or "0"
+
+
 def tests_of(preset, names, not_run):
     """The tests of a build as jobs that nobody has started."""
     for test in listed(preset):
@@ -102,7 +110,7 @@ def tests_of(preset, names, not_run):
             continue
         of = {one["name"]: one["value"] for one in test["properties"]}
         yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
-                  environment=SANITIZERS | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
+                  environment=SANITIZERS | {"RENGA_TURN": turn()} | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
                   background="background" in of.get("LABELS", []), idle="idle" in of.get("LABELS", []),
                   serial=of.get("RUN_SERIAL", False), waiting="waiting" in of.get("LABELS", []))
 

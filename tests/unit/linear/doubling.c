@@ -30,6 +30,7 @@
 struct series {
     const struct reader *reader;
     const struct generator *generator;
+    bool measured; /* else it is read once */
     size_t first_bytes;
     struct buffer texts[SIZES];
     size_t sizes[SIZES]; /* for which they were made */
@@ -214,19 +215,26 @@ static void stack_overflowed(int number)
 
 static void *judge_in_thread(void *data)
 {
+    struct series *series = data;
     static char beside[16 << 10];
     const stack_t other = {.ss_sp = beside, .ss_size = sizeof beside};
     const struct sigaction action = {.sa_handler = stack_overflowed, .sa_flags = SA_ONSTACK};
     sigaltstack(&other, NULL);
     sigaction(SIGSEGV, &action, NULL);
-    return doubling_judge(data) ? data : NULL;
+    if (series->measured)
+        return doubling_judge(series) ? data : NULL;
+    doubling_make_input(series, SIZES - 1, series->first_bytes);
+    reader_read(series->reader, &series->texts[SIZES - 1]);
+    return data;
 }
 
-bool attack_holds(const struct reader *reader, const struct generator *generator, bool own)
+bool attack_holds(const struct reader *reader, const struct generator *generator, bool own, bool measured)
 {
     const char *larger = getenv("RENGA_FIRST_BYTES");
-    struct series series = {
-        .reader = reader, .generator = generator, .first_bytes = own ? OWN_FIRST_BYTES : FIRST_BYTES};
+    struct series series = {.reader = reader,
+                            .generator = generator,
+                            .measured = measured,
+                            .first_bytes = own ? OWN_FIRST_BYTES : FIRST_BYTES};
     if (larger && strtoul(larger, NULL, 10) > series.first_bytes)
         series.first_bytes = strtoul(larger, NULL, 10);
     pthread_attr_t attributes;

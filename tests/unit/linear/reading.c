@@ -35,6 +35,12 @@ void reader_read(const struct reader *reader, const struct buffer *text)
     arena_fini(&in.arena);
 }
 
+static bool has_turn(size_t index)
+{
+    const char *turn = getenv("RENGA_TURN");
+    return !turn || (index + strtoul(turn, NULL, 10)) % TURNS == 0;
+}
+
 bool reader_holds(const struct reader *reader)
 {
     const char *only = getenv("RENGA_ATTACK");
@@ -42,10 +48,10 @@ bool reader_holds(const struct reader *reader)
     readings_accepted = 0;
     for (const struct generator *own = reader->own; own && own->name; own++)
         if (!only || strstr(own->name, only))
-            all &= attack_holds(reader, own, true);
+            all &= attack_holds(reader, own, true, true);
     for (const struct generator *one = generators; one->name; one++)
         if (one->sets & reader->sets && (!only || strstr(one->name, only)))
-            all &= attack_holds(reader, one, false);
+            all &= attack_holds(reader, one, false, has_turn((size_t)(one - generators)));
     if (reader->accepts && !readings_accepted && !only) {
         fprintf(stderr, "%s: nothing was accepted\n", reader->name);
         return false;
