@@ -15,9 +15,9 @@ import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECENT = 60     # commits
-DEEP_MAX = 60   # files; a day's work on the whole tree must not make a run of all tests longer
+DEEP_MAX = 40   # files; a day's work on the whole tree must not make a run of all tests longer
 BULK = 100      # a commit that changes more files renames or formats them, and does not count
-PARTS = 8
+PARTS = 10
 # With 40,000 steps a function, of 225,000 that are usual, the analyzer found all eleven mistakes of a tree that had some;
 # with 20,000 it missed one. Without calls it misses those that need two functions: two of seven in a file of mistakes.
 PATHS = {"whole": [], "recent": ["max-nodes=40000"], "old": ["max-nodes=40000", "mode=shallow"]}

@@ -10,6 +10,7 @@ import re
 
 import yaml
 
+READ = yaml.CSafeLoader  # reads what SafeLoader reads, in a quarter of the time
 KNOWN = {"apiVersion", "kind", "resources", "components", "namespace", "images", "replicas", "configMapGenerator", "patches"}
 UNSPACED = {"Namespace"}  # kinds that stand in no namespace
 
@@ -25,7 +26,7 @@ def render(folder):
 
 def build(folder, resources):
     with open(os.path.join(folder, "kustomization.yaml")) as file:
-        own = yaml.safe_load(file)
+        own = yaml.load(file, READ)
     if unknown := set(own) - KNOWN:
         raise Wrong(f"{folder}: render.py does not know {sorted(unknown)}")
     for name in own.get("resources", []):
@@ -57,7 +58,7 @@ def load(path, folder):
     if os.path.commonpath([path, folder]) != folder:
         raise Wrong(f"{path} stands outside {folder}: kustomize refuses that")
     with open(path) as file:
-        return [document for document in yaml.safe_load_all(file) if document]
+        return [document for document in yaml.load_all(file, READ) if document]
 
 
 def config_map(folder, generator):
@@ -84,7 +85,7 @@ def apply(folder, patch, resources):
     if not matching:
         raise Wrong(f"{folder}: a patch's target is nowhere: {target}")
     for resource in matching:
-        for operation in yaml.safe_load(text):
+        for operation in yaml.load(text, READ):
             change(resource, operation)
 
 
