@@ -61,6 +61,22 @@ def found(which):
             any(text in open(os.path.join(api.folder, name), "rb").read() for text in texts)]
 
 
+def until_gone(which):
+    seen = found(which)
+    until = time.monotonic() + 10 * SLOW
+    while seen and time.monotonic() < until:
+        time.sleep(0.02)
+        seen = found(which)
+    expect(not seen, f"it is still in {[(name, places(name, which)) for name in seen]} after {10 * SLOW} s")
+
+
+def places(name, which):
+    """Where a file has such a text: the thread, the page of 2 KiB and the place in it."""
+    content = open(os.path.join(api.folder, name), "rb").read()
+    at = {i: content.find(f"{SECRET}-{i:03d}".encode()) for i in which}
+    return [(i, place // 2048, place % 2048) for i, place in at.items() if place >= 0][:4]
+
+
 def write_threads(which):
     """Four runs each, one after the other through all threads, so that their rows share pages."""
     for size in (1, 7, 60, 300):
@@ -77,7 +93,7 @@ def _():
     for i in gone:
         expect(api.ask("DeleteThread", thread_id=f"secret {i}").deleted, "there was no such thread")
     refused("NOT_FOUND", lambda: api.state("secret 0"))
-    wait_until(lambda: not found(gone), f"it is still in {found(gone)}", 10 * SLOW)
+    until_gone(gone)
     for i in kept:
         equal(len(api.state(f"secret {i}")["text"]), 8, "the texts of a thread that was kept")
     expect(not any(SECRET in line for line in api.log), "it stands in what the orchestrator logs")
@@ -91,7 +107,7 @@ def _():
     api.kill()
     expect(found((40, 42)), "it was too late to ask anything")
     api.start()
-    wait_until(lambda: not found((40, 42)), "it is still there", 10 * SLOW)
+    until_gone((40, 42))
     for i in (41, 43):
         api.ask("DeleteThread", thread_id=f"secret {i}")
     equal(api.stop(), 0, "the exit code")

@@ -67,6 +67,8 @@ def attack(kind, *runners):
     for thread in threads:
         thread.join()
     expect(not faults, str(faults[:2]))
+    for runner in runners:  # a call that was cut may still delete a playbook
+        wait_until(lambda: runner.total("grpc_server_in_flight") == 0, "calls are still under way", 20 * SLOW)
     for client in clients:
         for listed in client.call("ListPlaybooks").playbooks:
             if not listed.revision:

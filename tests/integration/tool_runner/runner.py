@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.request
 import uuid
 
 import grpc
@@ -165,13 +166,16 @@ class Runner:
             message("GetKnowledgeBaseRequest")(), timeout=300, wait_for_ready=True)
         return {collection.name: collection for collection in answer.collections}
 
-    def metric(self, name, **labels):
-        import urllib.request
-        text = urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10).read().decode()
+    def metrics(self, name):
+        """Of each of its series the labels and the value."""
+        text = urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10 * SLOW).read().decode()
         for line in text.splitlines():
             found = re.match(r"(\w+)(?:\{(.*)\})? (\S+)$", line)
             if found and found.group(1) == name:
-                have = dict(re.findall(r'(\w+)="([^"]*)"', found.group(2) or ""))
-                if all(have.get(key) == value for key, value in labels.items()):
-                    return float(found.group(3))
-        return None
+                yield dict(re.findall(r'(\w+)="([^"]*)"', found.group(2) or "")), float(found.group(3))
+
+    def metric(self, name, **labels):
+        return next((value for have, value in self.metrics(name) if all(have.get(key) == wanted for key, wanted in labels.items())), None)
+
+    def total(self, name):
+        return sum(value for _, value in self.metrics(name))
