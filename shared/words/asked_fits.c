@@ -188,6 +188,7 @@ struct asked_fit asked_fits(const struct asked *asked, const char *question, siz
     asked_letters_read(sentence, 0, length < SENTENCE_MAX ? length : SENTENCE_MAX, &of_sentence);
     rated.counter = asked_letters_of(&of_question, asked->counter);
     rated.focus = asked_letters_of(&of_question, asked->focus);
+    rated.subject = asked_letters_of(&of_question, asked->subject);
     asked_see(&rated.seen, &of_question);
     rated.latin = of_question.count > 0 && asked->language[0] != 'j' && asked->language[0] != 'z';
     struct asked_run run;

@@ -153,7 +153,19 @@ static bool identifier_is_fresh(const struct asked_rated *rated, size_t begin, s
     return true;
 }
 
-double asked_rate_identifiers(const struct asked_rated *rated)
+/* /etc/fstab, https://example.org/ and list@example.org tell a place; I/O and A/B do not. */
+static bool identifier_is_place(const struct asked_letters *letters, size_t begin, size_t end)
+{
+    size_t slashes = 0, mails = 0, dots = 0;
+    for (size_t i = begin; i < end; i++) {
+        slashes += letters->at[i].code == '/';
+        mails += letters->at[i].code == '@';
+        dots += letters->at[i].code == '.';
+    }
+    return slashes > 1 || (slashes && letters->at[begin].code == '/') || (mails && dots);
+}
+
+static double identifiers_rate(const struct asked_rated *rated, bool places)
 {
     const struct asked_letters *sentence = rated->sentence;
     double best = 0;
@@ -168,10 +180,22 @@ double asked_rate_identifiers(const struct asked_rated *rated)
         while (end > begin && is_outer_mark(sentence->at[end - 1].code))
             end--;
         double form = end > begin + 1 ? identifier_form(rated, begin, end) : 0;
+        if (places && form > 0 && !identifier_is_place(sentence, begin, end))
+            form = 0;
         if (form <= best || !identifier_is_fresh(rated, begin, end))
             continue;
         form *= asked_nearness(rated, begin, end);
         best = form > best ? form : best;
     }
     return best;
+}
+
+double asked_rate_identifiers(const struct asked_rated *rated)
+{
+    return identifiers_rate(rated, false);
+}
+
+double asked_rate_locations(const struct asked_rated *rated)
+{
+    return identifiers_rate(rated, true);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define DEFINED_WITHIN 24 /* letters between a subject and its は: a reading in brackets */
+
 static bool marker_is_word(enum script script)
 {
     return script == SCRIPT_LETTER || script == SCRIPT_DIGIT;
@@ -60,6 +62,29 @@ static double asked_rate_method(const struct asked_letters *sentence)
     return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
 }
 
+/* 関白 in 関白(かんぱく)は、: the subject of the question is the topic of the sentence. True without a subject. */
+static bool definition_begins(const struct asked_rated *rated)
+{
+    const struct asked_letters *sentence = rated->sentence;
+    const struct asked_part subject = rated->subject;
+    size_t length = subject.end - subject.begin;
+    for (size_t at = 0; length && at + length < sentence->count; at++) {
+        size_t same = 0;
+        while (same < length && sentence->at[at + same].code == rated->question->at[subject.begin + same].code)
+            same++;
+        if (same < length)
+            continue;
+        size_t after = at + length, end = after + DEFINED_WITHIN;
+        end = end < sentence->count ? end : sentence->count;
+        while (after < end && sentence->at[after].code != 0x306F && sentence->at[after].code != 0x3002 &&
+               sentence->at[after].code != 0x304C && sentence->at[after].code != 0x3092) /* は 。 が を */
+            after++;
+        if (after < end && sentence->at[after].code == 0x306F)
+            return true;
+    }
+    return length == 0;
+}
+
 static double asked_rate_definition(const struct asked_rated *rated)
 {
     static const char *const strong[] = {
@@ -68,7 +93,9 @@ static double asked_rate_definition(const struct asked_rated *rated)
         "を指す",    "を意味",     "という",   "といい",   "と呼ば",     "のこと",     "の一種",  "を示",    "を表",
         "をいう",    "を言",       "ist ein-", "war ein-", "sind",       "bezeichnet", "est un-", "désigne", "es un-",
         "significa", "是",         "指",       "이다",     "말한다",     NULL};
-    return asked_sentence_has(rated->sentence, strong) ? 0.9 : 0.3;
+    if (!asked_sentence_has(rated->sentence, strong))
+        return 0.3;
+    return rated->asked->language[0] != 'j' || definition_begins(rated) ? 0.9 : 0.6;
 }
 
 static double asked_rate_list(const struct asked_letters *sentence)

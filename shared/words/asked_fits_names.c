@@ -173,7 +173,7 @@ double asked_rate_names(const struct asked_rated *rated)
                                          "dubbed", "nicknamed", "と呼ば",   "という", "と名付",
                                          "と称",   "名付け",    "と改",     "と言",   NULL};
     struct asked_run run;
-    double best = 0;
+    double best = rated->asked->type == ASKED_PLACE && !rated->latin ? asked_rate_locations(rated) : 0;
     bool latin_before = false;
     size_t fresh = 0, last_end = 0;
     for (size_t at = 0; asked_run_next(rated, &at, &run);) {

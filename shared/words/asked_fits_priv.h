@@ -17,7 +17,7 @@ struct asked_seen {
 struct asked_rated {
     const struct asked *asked;
     const struct asked_letters *question, *sentence;
-    struct asked_part counter, focus; /* letters of the question */
+    struct asked_part counter, focus, subject; /* letters of the question */
     struct asked_seen seen;
     bool latin;                           /* blanks separate words */
     uint16_t hits[ASKED_LETTERS_MAX + 1]; /* words of the question in the sentence before a letter */
@@ -49,6 +49,9 @@ bool asked_wants_identifier(const struct asked_rated *rated);
 
 /* The best new identifier. */
 double asked_rate_identifiers(const struct asked_rated *rated);
+
+/* The best new path or address, of a web page or of mail. */
+double asked_rate_locations(const struct asked_rated *rated);
 
 /* The best new name. */
 double asked_rate_names(const struct asked_rated *rated);

@@ -213,9 +213,9 @@ static void ja_take(struct asked *asked, const struct asked_word *word)
 /* 年 in 何年前 and 何年がかり is a duration; 何日で消えますか asks for one, too. */
 static bool ja_is_span_of_time(const struct ja_sentence *in, size_t at)
 {
-    static const char *const tails[] = {"間",   "がかり", "かか",   "掛",   "かけ",   "前",   "ぶり",
-                                        "続",   "後",     "ほど",   "もの", "経",     "以上", "以内",
-                                        "もら", "生き",   "にわた", "にも", "足らず", "過ご", NULL};
+    static const char *const tails[] = {"間",     "がかり", "かか",   "掛",   "かけ", "前",   "ぶり", "続",
+                                        "後",     "ほど",   "もの",   "経",   "以上", "以内", "もら", "生き",
+                                        "にわた", "にも",   "足らず", "過ご", "分",   NULL};
     static const char *const dates[] = {"でし", "です", "であ", "でしょ", NULL};
     return asked_stands_any(in->letters, at, in->end, tails) ||
            (ja_code(in->letters, at) == 0x3067 && !asked_stands_any(in->letters, at, in->end, dates));

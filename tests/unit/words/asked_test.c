@@ -132,6 +132,7 @@ static void japanese_questions_are_read(void **state)
         {"石油に関して初めて出したものは", ASKED_NAME, NULL, NULL},
         {"申請できるのは本人と？", ASKED_NAME, NULL, NULL},
         {"彼の代表作を1つ答えよ", ASKED_ANYTHING, NULL, NULL},
+        {"記録は何日分残りますか", ASKED_DURATION, "", "記録"},
         {"審査にはどのくらいかかりますか", ASKED_DURATION, "", "審査"},
         {"初めに確かめるべきことは何ですか", ASKED_NAME, NULL, NULL},
         {"正式に言うと何でしょうか", ASKED_NAME, NULL, NULL},
