@@ -18,7 +18,7 @@ static const struct autonomous_words english = {
     .coverage = "coverage ",
     .scores = {"overall ", "facts ", "completeness ", "logic ", "format "},
     .verdict = {"not approved", "approved"},
-    .stopped = {"", "the draft is approved", "the most steps are made; this is the best draft",
+    .stopped = {"", "the draft is approved", "the limit of steps is reached; this is the best draft",
                 "the budget is spent; this is the best draft", "no source was found",
                 "the third rejection ended it; this is the best draft", "the supervisor ended it",
                 "a person stopped it; this is the best draft", "no person answered in time; this is the best draft",

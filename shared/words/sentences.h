@@ -45,4 +45,8 @@ void sentences_append(struct buffer *out, const char *text, size_t characters);
 /* Whether the text announces the list that follows: it ends as "The roles are:" or 次のとおりです。 does. */
 bool sentences_announce(const char *text, size_t length);
 
+/* The number of the list item that a sentence begins, 3 for "3. Press Enter."; 0: it has none. *behind gets the offset
+ * of its first word. */
+uint32_t sentences_item_number(const char *text, size_t length, size_t *behind);
+
 #endif

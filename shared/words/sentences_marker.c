@@ -60,3 +60,10 @@ bool marker_follows(const struct marker *first, const struct marker *next)
         return first->value == next->value;
     return next->value == first->value + 1 && next->close[0] == first->close[0] && next->close[1] == first->close[1];
 }
+
+uint32_t sentences_item_number(const char *text, size_t length, size_t *behind)
+{
+    struct marker marker = marker_read(text, length, 0);
+    *behind = marker.kind == 'n' ? skip_space(text, length, marker.end) : 0;
+    return marker.kind == 'n' ? marker.value : 0;
+}

@@ -120,12 +120,37 @@ static size_t digest_within_tokens(const struct cite_sources *sources, struct ch
     return kept;
 }
 
+static uint32_t digest_item_number(const struct cite_sources *sources, const struct chosen *one, size_t *behind)
+{
+    const char *text = sources->passages[one->passage].text + one->span.begin;
+    return sentences_item_number(text, one->span.end - one->span.begin, behind);
+}
+
+/* The bytes of a list item's number that stands alone: "1." without a 2 says nothing. 0: it has none, or the item
+ * before or behind it was chosen, too. */
+static size_t digest_lone_number(const struct cite_sources *sources, const struct chosen *chosen, size_t count,
+                                 size_t index)
+{
+    size_t behind, other;
+    uint32_t number = digest_item_number(sources, &chosen[index], &behind);
+    for (size_t i = 0; number && i < count; i++) {
+        uint32_t near =
+            chosen[i].passage == chosen[index].passage ? digest_item_number(sources, &chosen[i], &other) : 0;
+        if (near && (near == number + 1 || near + 1 == number))
+            return 0;
+    }
+    return behind;
+}
+
 static void digest_write(const struct cite_sources *sources, const struct chosen *chosen, size_t count,
                          struct buffer *out)
 {
     for (size_t i = 0; i < count; i++) {
         const char *text = sources->passages[chosen[i].passage].text + chosen[i].span.begin;
         size_t length = chosen[i].span.end - chosen[i].span.begin;
+        size_t lone = digest_lone_number(sources, chosen, count, i);
+        text += lone;
+        length -= lone;
         digest_trim_row(&text, &length);
         buffer_print(out, i ? "\n- " : "- ");
         digest_print_line(out, text, length);

@@ -208,12 +208,21 @@ def _():
     expect(TEXTS["mars"][:-1] in succeeded(run)["report_md"] and {d.kind for d in run.degradations} == {1}, f"{run.degradations}")
 
 
+@check("without a model, a single step of a list has no number, and steps that follow each other keep theirs")
+def _():
+    steps = "1. Point the telescope at the moon.\n2. Note how far the moon is.\n"
+    for text, wanted in ((steps.split("\n")[0], "- Point the telescope at the moon"), (steps, "- 1. Point the telescope at the moon")):
+        script(chat=lambda request, context: context.abort(__import__("grpc").StatusCode.INVALID_ARGUMENT, "no such model"), plan=queries(["telescope moon"]),
+               search=lambda request, context, text=text: message("SearchResponse")(hits=[hit(text, uri="telescope.md")]))
+        expect(wanted in (report := succeeded(study())["report_md"]), repr(report))
+
+
 @check("a report of a question alone, which a source has, is no report: the notes stand in")
 def _():
     asked = "How far is the moon?"
     script(chat=lambda request, context: said(asked) if "<notes>" in request.messages[-1].content else model(request, context),
            search=lambda request, context: message("SearchResponse")(hits=[hit(f"{asked} {TEXTS['moon']}", uri="faq.md")]), plan=queries(["moon"]))
-    expect(TEXTS["moon"][:-1] in (report := succeeded(study())["report_md"]), report)
+    expect(TEXTS["moon"][:-1] in (report := succeeded(study())["report_md"]), repr(report))
 
 
 @check("a further question on the thread is answered from the notes and sources, without a search")

@@ -143,6 +143,27 @@ static void whole_sentences_are_appended_as_far_as_they_fit(void **state)
     buffer_fini(&out);
 }
 
+static void the_number_of_a_list_item_is_told_from_other_numbers(void **state)
+{
+    static const struct {
+        const char *text, *rest;
+        uint32_t number;
+    } cases[] = {
+        {"3. Press Enter.", "Press Enter.", 3},
+        {"12) 保存を押します。", "保存を押します。", 12},
+        {"3.5 GB are needed.", "3.5 GB are needed.", 0},
+        {"2026. It was so.", "2026. It was so.", 0},
+        {"a. Press Enter.", "a. Press Enter.", 0},
+        {"Press 3. Enter", "Press 3. Enter", 0},
+        {"", "", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t behind = 99;
+        assert_int_equal(sentences_item_number(cases[i].text, strlen(cases[i].text), &behind), cases[i].number);
+        assert_string_equal(cases[i].text + behind, cases[i].rest);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +172,7 @@ int main(void)
         cmocka_unit_test(any_number_of_bullets_may_stand_in_a_row),
         cmocka_unit_test(whole_sentences_end_before_a_bound),
         cmocka_unit_test(whole_sentences_are_appended_as_far_as_they_fit),
+        cmocka_unit_test(the_number_of_a_list_item_is_told_from_other_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
