@@ -1,239 +1,548 @@
-/* Comparisons in German, French and Spanish: "Was ist größer, A oder B?", "Quelle ville est plus grande, A ou B ?",
- * "¿Qué es más grande, A o B?", "A oder B: was ist größer?", "Ist A größer als B?". */
-#include "split_priv.h"
+/* Comparisons in German, French and Spanish: "Was ist größer, A oder B?", "A est-il plus grand que B ?", "¿En qué se
+ * diferencian A y B?". A connective stands before the second item; the first one is the noun phrase beside it, the one
+ * behind the same preposition ("in A ... als in B"), or the subject. Each part is the question with one of the items.
+ * A question is a comparison only if a comparative, a word of difference or a choice stands beside the connective. */
+#include "contrast_words.h"
 
 #include <string.h>
+#include <strings.h>
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
-LIST(german_which, "was", "wer", "welche", "welcher", "welches", "welchen");
-LIST(german_or, "oder");
-LIST(german_verbs, "ist", "sind", "war", "waren", "hat", "haben", "hatte", "hatten", "wurde", "wurden", "liegt", "kam",
-     "starb", "lebte", "gewann", "kostet", "verbraucht", "besitzt", "erschien", "begann", "entstand", "dauert", "gibt",
-     "fährt");
-LIST(german_than, "als");
-LIST(german_first, "zuerst", "früher", "eher", "später", "zuletzt");
-LIST(french_which, "quel", "quelle", "lequel", "laquelle", "qui", "qu'est-ce");
-LIST(french_or, "ou");
-LIST(french_verbs, "est", "sont", "était", "a", "ont", "avait", "fut", "possède", "compte", "coûte", "se", "naquit",
-     "mourut");
-LIST(spanish_which, "qué", "cuál", "quién", "¿qué", "¿cuál", "¿quién", "que", "cual", "quien");
-LIST(spanish_or, "o", "u");
-LIST(spanish_verbs, "¿es", "¿son", "¿tiene", "¿fue", "¿era", "es", "son", "era", "tiene", "tienen", "fue", "está",
-     "nació", "murió", "cuesta", "posee", "se");
-LIST(french_than, "que");
-LIST(comparatives, "mehr", "weniger", "zuerst", "más", "menos", "mayor", "menor", "mejor", "peor", "antes", "primero",
-     "plus", "moins", "premier", "première", "avant");
-LIST(no_words, "-");
-LIST(inner, "der", "des", "von", "am", "im", "zu", "für", "de", "du", "la", "le", "les", "d'", "el", "los", "las",
-     "del", "a", "y", "à", "aux", "die", "das", "une", "the", "of");
-LIST(between, "entre", "zwischen", "von", "de", "parmi");
-LIST(ands, "und", "et", "y", "e");
-LIST(french_inverted, "est-il", "est-elle", "a-t-il", "a-t-elle", "fut-il", "fut-elle", "était-il", "était-elle");
+/* ---- signs of a comparison --------------------------------------------------------------------------------------- */
 
-static const struct european {
-    enum language language;
-    const char *const *which, *const *choices, *const *verbs, *const *than, *const *first;
-    const char *begin, *when;
-} europeans[] = {
-    {LANGUAGE_DE, german_which, german_or, german_verbs, german_than, german_first, "", "Wann"},
-    {LANGUAGE_FR, french_which, french_or, french_verbs, french_than, no_words, "", ""},
-    {LANGUAGE_ES, spanish_which, spanish_or, spanish_verbs, french_than, no_words, "¿", ""},
-};
-
-static struct text european_joined(struct split *split, const struct text *parts)
+static bool words_begin_any(const struct contrast_words *words, const char *stems)
 {
-    struct text whole = {"", 0};
-    for (; parts->bytes; parts++)
-        if (parts->length)
-            whole = whole.length ? text_joined(split->arena, whole, text_of(" "), *parts) : *parts;
-    return whole;
+    for (size_t at = 0; at < words->tokens.count; at++)
+        if (contrast_word_begins(words, at, stems))
+            return true;
+    return false;
 }
 
-static struct text european_thing(const struct tokens *tokens, size_t from, size_t to)
+static bool words_have(const struct contrast_words *words, size_t from, size_t to, enum word_class class)
 {
-    return split_trim(tokens_between(tokens, from, to), (const char *const[]){",", ":", "?", "¿", ".", NULL});
+    return contrast_words_find(words, from, to, class) < to;
 }
 
-/* German questions begin with the verb, French and Spanish ones with the item. */
-static void european_part(struct split *split, const struct european *european, const struct tokens *tokens,
-                          size_t verb, size_t to, struct text thing)
+/* A comparative that is no amount: "more than 65 years", "plus de cent". */
+static bool words_compare(const struct contrast_words *words)
 {
-    const struct text none = {NULL, 0};
-    struct text first = tokens_between(tokens, verb, verb + 1), rest = tokens_between(tokens, verb + 1, to), whole;
-    bool when = verb + 1 < to && token_is(tokens, verb + 1, european->first);
-    rest = split_trim(rest, (const char *const[]){"?", ",", ":", NULL});
-    if (european->language == LANGUAGE_DE && when)
-        whole = european_joined(split, (const struct text[]){text_of(european->when), first, thing,
-                                                             tokens_between(tokens, verb + 2, to), none});
-    else if (european->language == LANGUAGE_DE)
-        whole = european_joined(split, (const struct text[]){first, thing, rest, none});
-    else
-        whole = european_joined(split, (const struct text[]){thing, first, rest, none});
-    whole = text_joined(split->arena, text_of(european->begin), split_capital(split, whole),
-                        text_of(european->language == LANGUAGE_FR ? " ?" : "?"));
-    split_add(split, whole);
-}
-
-/* The verb behind the which-word at `at`: a known one, else the one behind a noun. */
-static size_t european_verb(const struct tokens *tokens, const struct european *european, size_t at, size_t to)
-{
-    size_t verb = tokens_find(tokens, at + 1, to, european->verbs);
-    bool noun = at + 1 < to && token_is_name(tokens, at + 1);
-    return verb < to ? verb : at + 1 + noun;
-}
-
-/* The end of a name: before the first word in lower case, except inner words of names. */
-static size_t european_name_end(const struct tokens *tokens, size_t from, size_t to)
-{
-    size_t end = from;
-    for (size_t at = from; at < to; at++) {
-        if (token_is_name(tokens, at))
-            end = at + 1;
-        else if (!token_is(tokens, at, inner))
-            break;
-    }
-    return end;
-}
-
-/* "größer", "mehr", "plus grand", "más grande" */
-static bool european_compares(const struct tokens *tokens, size_t from, size_t to)
-{
-    for (size_t at = from; at < to; at++) {
-        struct text word = tokens_between(tokens, at, at + 1);
-        if (token_is(tokens, at, comparatives) ||
-            (!token_is_name(tokens, at) && word.length > 4 &&
-             split_match_before(word, word.length, (const char *const[]){"er", NULL})))
+    for (size_t at = 0; at < words->tokens.count; at++) {
+        bool amount = at + 2 < words->tokens.count &&
+                      (contrast_word_is_number(words, at + 1) || contrast_word_is_number(words, at + 2)) &&
+                      (words->class[at + 1] == WORD_THAN || words->class[at + 1] == WORD_INNER);
+        if (words->class[at] == WORD_DEGREE && !amount &&
+            !contrast_word_in(words, at, "aussi autant tan tanto tanta tantos tantas mehrere"))
             return true;
     }
     return false;
 }
 
-/* "Wurde A vor B gebaut?" */
-static bool german_order(struct split *split, const struct tokens *tokens)
+/* The first item of a pair whose connective is at `joint`: like `other`, which has a preposition at `at` or none. Equal
+ * prepositions become a part of both items: "au Portugal" and "en Espagne". */
+static struct phrase first_item(const struct contrast_words *words, size_t joint, struct phrase *other, size_t at)
 {
-    static const char *const orders[] = {"vor", "nach", NULL}, *const verbs[] = {"wurde",    "wurden", "starb",
-                                                                                 "entstand", "begann", "erschien",
-                                                                                 NULL};
-    const struct text none = {NULL, 0};
-    size_t count = tokens->count, order = tokens_find(tokens, 2, count, orders);
-    size_t end = order + 1 < count ? european_name_end(tokens, order + 1, count) : count;
-    if (!token_is(tokens, 0, verbs) || order + 1 >= count || end <= order + 1 || !token_is_name(tokens, end - 1) ||
-        european_name_end(tokens, 1, order) != order)
+    size_t parallel = at < other->begin ? contrast_parallel(words, 0, joint, at) : joint;
+    if (parallel == joint)
+        return contrast_phrase_before(words, 0, joint, *other);
+    struct phrase one = contrast_phrase_from(words, parallel + 1, joint);
+    if (one.begin == one.end)
+        return one;
+    other->begin = at;
+    return (struct phrase){parallel, one.end};
+}
+
+/* "le formulaire A ou le formulaire B": the same noun with two names. */
+static bool pair_has_one_noun(const struct contrast_words *words, const struct contrast_pairing *pair)
+{
+    size_t one = pair->one.begin, other = pair->other.begin;
+    while (one < pair->one.end && words->class[one] < WORD_NAME)
+        one++;
+    while (other < pair->other.end && words->class[other] < WORD_NAME)
+        other++;
+    struct text noun = contrast_words_text(words, one, one + 1), same = contrast_words_text(words, other, other + 1);
+    return one + 1 < pair->one.end && other + 1 < pair->other.end && noun.length == same.length &&
+           memcmp(noun.bytes, same.bytes, noun.length) == 0;
+}
+
+/* ---- connectives ------------------------------------------------------------------------------------------------- */
+
+/* "que el anunciado" */
+static bool words_end_as_participle(const struct contrast_words *words, struct phrase phrase)
+{
+    static const char *const endings[] = {"ado", "ido", "ada", "ida", NULL};
+    struct text last = contrast_words_text(words, phrase.end - 1, phrase.end);
+    return words->row->late_subject && phrase.end == phrase.begin + 2 && words->class[phrase.begin] == WORD_ARTICLE &&
+           words->class[phrase.end - 1] == WORD_CONTENT && split_match_before(last, last.length, endings);
+}
+
+/* "Ist A größer als B?": `degree` is the place of the comparative. */
+static bool european_than_at(struct split *split, const struct contrast_words *words, size_t degree, size_t than)
+{
+    struct phrase other = contrast_phrase_from(words, than + 1, words->tokens.count);
+    if (!contrast_is_item(words, other) || contrast_word_is_number(words, other.begin) ||
+        (words->class[other.begin] == WORD_CONTENT && words->row->nouns_have_capitals && other.end == other.begin + 1))
         return false;
-    struct text ending = split_trim(tokens_between(tokens, end, count), (const char *const[]){"?", NULL});
-    struct text verb = text_joined(split->arena, text_of("Wann "), text_of(tokens->list[0].word), text_of(""));
+    struct phrase one = {than, than}, beside = contrast_phrase_before(words, degree + 1, than, other);
+    size_t parallel = contrast_parallel(words, 0, than, than + 1), count = other.end - other.begin;
+    bool governed = words->class[than + 1] == WORD_PREPOSITION || words->class[than + 1] == WORD_INNER;
+    bool role = other.end + 1 < words->tokens.count && words->class[other.end] == WORD_OR &&
+                words->class[other.end + 1] == WORD_THAN; /* "lieber als Gast oder als Kunde" */
+    if (role || (governed && parallel == than) ||         /* "größer als auf den Fotos" */
+        (words->class[other.begin] == WORD_CONTENT && count == 1 &&
+         (beside.end - beside.begin != 1 || beside.begin == degree + 1)) ||
+        words_end_as_participle(words, other))
+        return false;
+    if (parallel < than && other.begin > than + 1)
+        one = first_item(words, than, &other, than + 1);
+    else if (words->row->late_subject && beside.begin < than && words->class[beside.begin] <= WORD_NAME &&
+             words->class[beside.begin - 1] != WORD_PREPOSITION && words->class[beside.begin - 1] != WORD_INNER &&
+             words->class[beside.begin] != WORD_INNER)
+        one = beside; /* "¿Vive más un gato que un perro?" */
+    if (one.begin == one.end && words->class[other.begin] == WORD_CONTENT)
+        one = beside; /* "aprender italiano que portugués" */
+    if (one.begin == one.end)
+        one = contrast_subject(words, 0, degree);
+    bool asks = words_have(words, 0, than, WORD_ASKER);
+    for (size_t at = degree + 1; !asks && one.begin == one.end && at < than; at++)
+        if (words->class[at - 1] != WORD_PREPOSITION &&
+            (words->class[at] == WORD_ARTICLE || (words->class[at] == WORD_NAME && at > degree + 1)))
+            one = contrast_phrase_from(words, at, than); /* "¿Tarda más el tren que el bus?" */
+    if (one.begin == one.end && beside.begin > degree + 1 && words->class[beside.begin - 1] == WORD_VERB)
+        one = beside; /* "Wie viel größer ist A als B?" */
+    bool counted = contrast_word_in(words, other.begin, "ein eine einen un une una") && degree + 1 == than &&
+                   words->class[one.begin] != WORD_ARTICLE;
+    struct contrast_pairing pair = {one, other, than, other.end};
+    return !counted && contrast_ask_each(split, words, &pair);
+}
+
+/* "so groß wie", "im selben Jahr wie": the place of "so"; `at`: there is none. */
+static size_t words_as(const struct contrast_words *words, size_t at)
+{
+    size_t so = 0;
+    if (!contrast_word_in(words, at, "wie"))
+        return at;
+    while (so < at && !contrast_word_in(words, so, "so genauso ebenso") && words->class[so] != WORD_SAME)
+        so++;
+    return so;
+}
+
+/* "que n'a pas B", "que no tenga B" */
+static bool european_lacks(struct split *split, const struct contrast_words *words, size_t that)
+{
+    size_t count = words->tokens.count, at = that + 2;
+    if (words->class[0] != WORD_ASKER && words->class[0] != WORD_THAN)
+        return false;
+    while (at < count && words->class[at] != WORD_ARTICLE && words->class[at] != WORD_NAME)
+        at++;
+    struct phrase other = contrast_phrase_from(words, at, count);
+    struct contrast_pairing pair = {contrast_phrase_before(words, 0, that, other), other, that, count};
+    return other.end == count && contrast_ask_each(split, words, &pair);
+}
+
+/* "Was hat A, was B nicht hat?" */
+static bool german_lacks(struct split *split, const struct contrast_words *words, size_t stop)
+{
+    size_t count = words->tokens.count, end = stop;
+    if (words->class[0] != WORD_ASKER || words->class[stop] != WORD_ASKER ||
+        !contrast_word_in(words, count - 2, "nicht"))
+        return false;
+    struct phrase other = contrast_phrase_from(words, stop + 1, count), one = {stop, stop};
+    while (one.begin == one.end && end > 1)
+        one = contrast_phrase_before(words, 0, end--, other);
+    struct contrast_pairing pair = {one, other, stop, count};
+    return contrast_ask_each(split, words, &pair);
+}
+
+static bool european_than(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count, degree = count;
+    for (size_t at = 0; at + 1 < count; at++) {
+        bool than = degree < at && (words->class[at] == WORD_THAN ||
+                                    (degree + 1 == at && contrast_word_in(words, at, "à au aux a al") &&
+                                     contrast_word_begins(words, degree, "supér infér super infer prefer")));
+        if (degree == count && (words->class[at] == WORD_DEGREE || words->class[at] == WORD_SAME))
+            degree = at;
+        if (than && european_than_at(split, words, degree, at))
+            return true;
+        if (at > 1 && words->class[at] == WORD_THAN && contrast_word_in(words, at + 1, "no n' n’ ne"))
+            return european_lacks(split, words, at);
+        if (at > 1 && words->tokens.list[at - 1].stopped && german_lacks(split, words, at))
+            return true;
+        size_t so = words_as(words, at);
+        if (so < at && european_than_at(split, words, so, at))
+            return true;
+    }
+    return false;
+}
+
+/* "Starb A vor B?", "A est-il mort avant B ?": both are names. */
+static bool european_order(struct split *split, const struct contrast_words *words)
+{
+    static const char events[] = "wurde wurden starb entstand begann erschien";
+    static const char happened[] =
+        "mort né décédé construi fondé créé paru apparu sorti publié inventé inauguré achevé lancé "
+        "devenu élu reçu exploré découvert ouvert";
+    size_t count = words->tokens.count, at = 2;
+    while (at + 1 < count && !contrast_word_in(words, at, "vor nach avant après"))
+        at++;
+    bool german = words->row->nouns_have_capitals;
+    if (at + 1 >= count || words_have(words, 0, count, WORD_ASKER) ||
+        (german ? !contrast_word_in(words, 0, events) : !words_begin_any(words, happened)))
+        return false;
+    struct phrase other = contrast_phrase_from(words, at + 1, count);
+    struct contrast_pairing pair = {contrast_subject(words, 0, german ? at : at - 1), other, at, other.end};
+    return words_have(words, pair.one.begin, pair.one.end, WORD_NAME) && !contrast_word_is_number(words, other.begin) &&
+           words_have(words, other.begin, other.end, WORD_NAME) && contrast_ask_each(split, words, &pair);
+}
+
+/* "celle de B", "la de B", "die von B" stand for the noun before the first "de". */
+static bool european_own(struct split *split, const struct contrast_words *words)
+{
+    for (size_t at = 2; at + 2 < words->tokens.count; at++) {
+        size_t cut = at, parallel;
+        bool governs = words->class[at + 1] == WORD_INNER || words->class[at + 1] == WORD_PREPOSITION;
+        if (!contrast_word_in(words, at, words->row->own) || !governs || words->tokens.list[at - 1].stopped)
+            continue;
+        while (cut > 1 && (words->class[cut - 1] == WORD_THAN || words->class[cut - 1] == WORD_PREPOSITION ||
+                           words->class[cut - 1] == WORD_INNER || words->class[cut - 1] == WORD_AND ||
+                           words->class[cut - 1] == WORD_ASKER || words->class[cut - 1] == WORD_STEM ||
+                           (words->class[cut - 1] == WORD_VERB && words->class[cut - 2] == WORD_ASKER)))
+            cut--;
+        parallel = contrast_parallel(words, 0, cut, at + 1);
+        if (parallel == cut)
+            continue;
+        struct phrase other = contrast_phrase_from(words, at + 2, words->tokens.count);
+        struct phrase one = first_item(words, cut, &other, at + 1);
+        struct contrast_pairing pair = {one, other, cut, other.end};
+        if (contrast_ask_each(split, words, &pair))
+            return true;
+    }
+    return false;
+}
+
+/* "A dépasse-t-il B ?", "¿Supera A a B?" */
+static bool european_exceeds(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count, at = 0;
+    while (at < count && !contrast_word_begins(words, at, "dépass surpass supera"))
+        at++;
+    if (at + 2 >= count || words->row->nouns_have_capitals || words_have(words, 0, count, WORD_ASKER))
+        return false;
+    size_t to = at + 1, from = at + 1 + (words->class[at + 1] == WORD_PRONOUN);
+    while (words->row->late_subject && to < count && !contrast_word_in(words, to, "a al"))
+        to++;
+    struct phrase one =
+        words->row->late_subject ? contrast_phrase_from(words, at + 1, to) : contrast_subject(words, 0, at);
+    from = words->row->late_subject ? to : from;
+    struct phrase other = contrast_phrase_from(words, from, count);
+    struct contrast_pairing pair = {one, other, from, other.end};
+    return other.end == count && contrast_ask_each(split, words, &pair);
+}
+
+/* Whether a word such as "gegenüber" compares: "Welche Vorteile hat A gegenüber B?"; not "Wie verhalte ich mich
+ * gegenüber B?". */
+static bool weak_beside_compares(const struct contrast_words *words, const struct contrast_pairing *pair)
+{
+    for (size_t at = 0; at < words->tokens.count; at++)
+        if (contrast_words_match(words, at, "por_qué") ||
+            (at != pair->cut && contrast_word_begins(words, at, words->row->choosing)))
+            return true;
+    bool names = !words->row->nouns_have_capitals && words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
+                 words_have(words, pair->other.begin, pair->other.end, WORD_NAME);
+    return names || words_compare(words) || pair_has_one_noun(words, pair) ||
+           words_begin_any(words, words->row->advantages) ||
+           words_begin_any(words, "wert vaut vale coûte cuesta kostet");
+}
+
+/* "A gegen B: wer ist stärker?" */
+static bool against_asks(const struct contrast_words *words, size_t at, struct phrase other)
+{
+    return at && contrast_word_in(words, at, "gegen contre contra") && words->class[0] != WORD_ASKER &&
+           other.end > at && words->tokens.list[other.end - 1].stopped &&
+           words_have(words, other.end, words->tokens.count, WORD_ASKER);
+}
+
+/* "im Vergleich zu B", "A vs B" */
+static bool european_beside(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count;
+    for (size_t at = 0; at < count; at++) {
+        size_t strong = contrast_words_match(words, at, words->row->beside);
+        size_t weak = strong ? 0 : contrast_words_match(words, at, words->row->weak_beside);
+        struct phrase other = contrast_phrase_from(words, at + (strong + weak ? strong + weak : 1), count);
+        if (!strong && !weak && !against_asks(words, at, other))
+            continue;
+        struct contrast_pairing pair = {.other = other, .cut = at, .behind = other.end};
+        pair.one = at ? contrast_phrase_before(words, 0, at, other) : contrast_subject(words, other.end, count);
+        if (pair.one.begin == pair.one.end)
+            pair.one = contrast_subject(words, 0, at);
+        return (!weak || weak_beside_compares(words, &pair)) && contrast_ask_each(split, words, &pair);
+    }
+    return false;
+}
+
+/* The first preposition behind the connective, and the second item. */
+static struct phrase second_item(const struct contrast_words *words, size_t joint, size_t *preposition)
+{
+    size_t at = joint + 1, count = words->tokens.count;
+    while (at + 1 < count && !contrast_word_in(words, at, "est-ce") &&
+           (words->class[at] == WORD_ADVERB || words->class[at] == WORD_VERB ||
+            contrast_word_in(words, at, "lieber eher mejor antes")))
+        at++;
+    *preposition = at;
+    return contrast_phrase_from(words, at, count);
+}
+
+/* Only words such as "plutôt" and "im" stand before the item. */
+static bool phrase_opens(const struct contrast_words *words, struct phrase phrase)
+{
+    for (size_t at = 0; at < phrase.begin; at++)
+        if (words->class[at] != WORD_ADVERB && words->class[at] != WORD_DEGREE &&
+            words->class[at] != WORD_PREPOSITION && words->class[at] != WORD_INNER)
+            return false;
+    return true;
+}
+
+/* "Wo kann ich A oder B kaufen?" has one answer. */
+static bool words_have_manner(const struct contrast_words *words)
+{
+    for (size_t at = 0; at < words->tokens.count; at++)
+        if (contrast_word_in(words, at, "wo wie wann wer où comment quand dónde cómo cuándo quién"))
+            return true;
+    return false;
+}
+
+static bool choice_is_offered(const struct contrast_words *words, const struct contrast_pairing *pair, bool parallel)
+{
+    size_t count = words->tokens.count, begin = pair->one.begin;
+    bool asks = words_have(words, 0, count, WORD_ASKER), governed;
+    size_t before = begin;
+    governed = words->class[begin] == WORD_PREPOSITION || words->class[begin] == WORD_INNER;
+    while (before > 0 && !words->tokens.list[before - 1].stopped &&
+           (words->class[before - 1] == WORD_PREPOSITION || words->class[before - 1] == WORD_INNER ||
+            words->class[before - 1] == WORD_ADVERB))
+        before--;
+    governed |= before < begin && words->class[begin - 1] != WORD_ADVERB;
+    bool apart = (before > 0 && words->tokens.list[before - 1].stopped) ||
+                 (before == 0 && words->tokens.list[pair->behind - 1].stopped);
+    bool cleft = pair->behind < count && words->class[pair->behind] == WORD_ASKER; /* "Est-ce A ou B qui" */
+    if (cleft || (asks && apart) || pair_has_one_noun(words, pair) ||
+        (!governed && !words_have_manner(words) && words_begin_any(words, words->row->choosing)) ||
+        (parallel && words_begin_any(words, "plutôt lieber eher")))
+        return true;
+    if (phrase_opens(words, pair->one) && (pair->behind == count || words->class[pair->behind] == WORD_PREPOSITION))
+        return true;
+    return words_compare(words) && (!governed || parallel || asks);
+}
+
+/* "Was ist größer, A oder B?", "Ist A oder B größer?", "Dois-je prendre A ou B ?" */
+static bool european_choice(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count, preposition;
+    for (size_t at = 1; at + 1 < count; at++) {
+        if (words->class[at] != WORD_OR || words->class[at + 1] == WORD_THAN)
+            continue;
+        struct phrase other = second_item(words, at, &preposition);
+        struct phrase one = first_item(words, at, &other, preposition);
+        struct contrast_pairing pair = {one, other, at, other.end};
+        if (pair.one.begin == pair.one.end)
+            pair.one = contrast_subject(words, 0, at);
+        bool parallel = contrast_parallel(words, 0, at, preposition) < at;
+        if (pair.one.begin < pair.one.end && other.begin < other.end && choice_is_offered(words, &pair, parallel) &&
+            contrast_ask_each(split, words, &pair))
+            return true;
+    }
+    return false;
+}
+
+/* "Compara A y B", "Comment se comparent A et B ?"; not "Wie vergleiche ich A und B?", which has one answer. */
+static bool words_have_comparing(const struct contrast_words *words)
+{
+    bool asks = words->class[0] == WORD_ASKER;
+    for (size_t at = 0; at < words->tokens.count; at++)
+        if (contrast_word_begins(words, at, words->row->comparing) &&
+            (!asks || (at > 0 && contrast_word_in(words, at - 1, "se sich"))))
+            return true;
+    return false;
+}
+
+/* Whether "A und B" are compared: by a word of difference, of equality, or a question about one of them. */
+static bool both_are_compared(const struct contrast_words *words, const struct contrast_pairing *pair)
+{
+    size_t count = words->tokens.count, begin = pair->one.begin;
+    const struct contrast_language *row = words->row;
+    bool asks_behind = words_have(words, pair->behind, count, WORD_ASKER);
+    begin += words->class[begin] == WORD_PREPOSITION;
+    bool between = begin > 0 && contrast_word_in(words, begin - 1, row->between);
+    bool first = words->class[0] == WORD_ASKER;
+    if (words_begin_any(words, row->differences) || words_have_comparing(words))
+        return true;
+    if (between && words_begin_any(words, row->choosing))
+        return true;
+    if (words->tokens.list[pair->behind - 1].stopped && begin <= 2 && asks_behind)
+        return true;
+    size_t of = begin - (begin > 0 && words->class[begin] != WORD_INNER);
+    bool superlative = words->class[begin] == WORD_INNER && pair->behind == count && begin > 3 &&
+                       contrast_word_in(words, begin - 2, "plus moins"); /* "le plus haut de A et de B" */
+    if (first && of > 0 && words->class[of] == WORD_INNER && words_compare(words) &&
+        (superlative || (pair->behind < count && words->class[of - 1] == WORD_ASKER))) /* "Wer von A und B" */
+        return true;
+    size_t before = of > 0 && words->class[of] != WORD_INNER ? of : of - (of > 0);
+    for (size_t at = begin; at < pair->one.end; at++) /* "die Kinder von A und B" */
+        before = at > begin && contrast_word_in(words, at, "von vom de du del") ? at : before;
+    bool owned = words->class[before] == WORD_VERB || contrast_word_begins(words, before, row->attributes);
+    if (first && !between && owned && pair->behind == count && words_begin_any(words, row->attributes) &&
+        words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
+        words_have(words, pair->other.begin, count, WORD_NAME))
+        return true;
+    bool together = contrast_word_in(words, count - 1, "gemeinsam commun común gegenüber");
+    size_t same = contrast_words_find(words, 0, count, WORD_SAME), last = begin - (begin > 0);
+    bool of_noun = same < count && contrast_word_begins(words, same,
+                                                        "même selb demselb derselb dieselb dasselb denselb "
+                                                        "gleiche"); /* "am selben Tag A und B" */
+    return together || (same < count && (!of_noun || same > pair->cut || row->late_subject || between ||
+                                         words->tokens.list[last].stopped));
+}
+
+/* "Was ist der Unterschied zwischen A und B?" asks for no other attribute. */
+static bool both_are_defined(const struct contrast_words *words, const struct contrast_pairing *pair)
+{
+    return pair->behind == words->tokens.count && pair->one.begin > 0 &&
+           contrast_word_in(words, pair->one.begin - 1, words->row->between) &&
+           words_begin_any(words, words->row->differences);
+}
+
+/* "Was ist A?" and "Was ist B?" */
+static bool european_definitions(struct split *split, const struct contrast_words *words,
+                                 const struct contrast_pairing *pair)
+{
+    if (!contrast_has_items(words, pair))
+        return false;
     for (int side = 0; side < 2; side++) {
-        struct text thing = side ? european_thing(tokens, order + 1, end) : european_thing(tokens, 1, order);
-        split_add(split,
-                  text_joined(split->arena, european_joined(split, (const struct text[]){verb, thing, ending, none}),
-                              text_of("?"), text_of("")));
+        struct phrase item = side ? pair->other : pair->one;
+        split_add(split, text_joined(split->arena, text_of(words->row->what),
+                                     contrast_words_text(words, item.begin, item.end), text_of(words->row->end)));
     }
     return true;
 }
 
-/* "Est-ce que A est plus grand que B ?" */
-static bool french_asked(struct split *split, const struct tokens *tokens)
+static bool european_both(struct split *split, const struct contrast_words *words)
 {
-    static const char *const begin[] = {"est-ce", NULL}, *const that[] = {"que", NULL};
-    const struct text none = {NULL, 0};
-    size_t count = tokens->count, verb = tokens_find(tokens, 3, count, french_verbs);
-    size_t than = tokens_find(tokens, verb, count, that);
-    if (!token_is(tokens, 0, begin) || !token_is(tokens, 1, that) || than + 1 >= count ||
-        !european_compares(tokens, verb, than))
-        return false;
-    for (int side = 0; side < 2; side++) {
-        struct text thing = side ? european_thing(tokens, than + 1, count) : european_thing(tokens, 2, verb);
-        struct text whole =
-            european_joined(split, (const struct text[]){thing, tokens_between(tokens, verb, than), none});
-        split_add(split, text_joined(split->arena, split_capital(split, whole), text_of(" ?"), text_of("")));
+    size_t count = words->tokens.count, preposition;
+    for (size_t at = 1; at + 1 < count; at++) {
+        if (words->class[at] != WORD_AND)
+            continue;
+        struct phrase other = second_item(words, at, &preposition);
+        struct phrase one = first_item(words, at, &other, preposition);
+        struct contrast_pairing pair = {one, other, at, other.end};
+        for (size_t of = one.begin + 1; of + 1 < one.end; of++) /* "las capitales de A y B" */
+            if (words->class[of] == WORD_INNER && words->class[of + 1] == WORD_NAME &&
+                words->class[other.begin] == WORD_NAME && words->class[of - 1] == WORD_CONTENT)
+                pair.one.begin = of + 1;
+        if (pair.one.begin == pair.one.end || other.begin == other.end || !both_are_compared(words, &pair))
+            continue;
+        if (both_are_defined(words, &pair) ? european_definitions(split, words, &pair)
+                                           : contrast_ask_each(split, words, &pair))
+            return true;
     }
-    return true;
+    return false;
 }
 
-/* "Ist A größer als B?", "Ist A oder B größer?", "A est-il plus grand que B ?": `verb`, then an item and the rest,
- * or the reverse. */
-static bool european_inverted(struct split *split, const struct european *european, const struct tokens *tokens)
+/* "Was unterscheidet A von B?", "Compara A con B": the preposition of the second item, `inner` ones last. */
+static bool european_partner(struct split *split, const struct contrast_words *words, enum word_class class)
 {
-    size_t verb = tokens_find(tokens, 0, tokens->count, french_inverted), count = tokens->count;
-    size_t than = tokens_find(tokens, 2, count, european->than),
-           choice = tokens_find(tokens, 2, count, european->choices);
-    bool begins = verb == count || verb == 0;
-    verb = begins ? 0 : verb;
-    size_t from = begins ? 1 : 0, end = begins ? european_name_end(tokens, 1, than) : verb, rest_end = than;
-    struct text one, other, rest;
-    if (begins && !token_is(tokens, 0, european->verbs))
-        return false;
-    if (than + 1 < count) {
-        one = european_thing(tokens, from, end);
-        other = european_thing(tokens, than + 1, count);
-        rest = tokens_between(tokens, begins ? end : verb + 1, rest_end);
-    } else if (begins && choice + 1 < count) {
-        end = european_name_end(tokens, choice + 1, count);
-        one = european_thing(tokens, 1, choice);
-        other = european_thing(tokens, choice + 1, end);
-        rest = tokens_between(tokens, end, count);
-    } else {
-        return false;
+    size_t count = words->tokens.count, stem = 0;
+    while (stem < count && !contrast_word_begins(words, stem, words->row->differences) &&
+           !(contrast_word_begins(words, stem, words->row->comparing) && words_have_comparing(words)))
+        stem++;
+    for (size_t at = 1; at + 1 < count; at++) {
+        bool over = contrast_word_in(words, at, "sur sobre") && words_begin_any(words, "avantage ventaj");
+        if (!over && (stem == count || words->class[at] != class || !contrast_word_in(words, at, words->row->partners)))
+            continue;
+        struct phrase other = contrast_phrase_from(words, at + 1, count);
+        struct contrast_pairing pair = {contrast_phrase_before(words, 0, at, (struct phrase){0, 0}), other, at,
+                                        other.end};
+        if (!contrast_is_item(words, pair.one) || words->class[pair.one.begin] == WORD_CONTENT)
+            pair.one = contrast_subject(words, 0, stem < at ? stem : at);
+        if (contrast_ask_each(split, words, &pair))
+            return true;
     }
-    size_t second = than + 1 < count ? than : choice;
-    bool compares = than + 1 < count ? european_compares(tokens, end, than) : european_compares(tokens, end, count);
-    if (!one.length || !other.length || !rest.length || !compares || token_is(tokens, 0, european->which) ||
-        (other.bytes[0] >= '0' && other.bytes[0] <= '9') || /* "größer als 5 GB" */
-        !token_is_name(tokens, second + 1 + (second + 2 < count && token_is(tokens, second + 1, inner))))
-        return false;
-    struct text first = tokens_between(tokens, verb, verb + 1);
-    for (int side = 0; side < 2; side++) {
-        struct text thing = side ? other : one;
-        const struct text german[] = {first, thing, rest, {NULL, 0}}, french[] = {thing, first, rest, {NULL, 0}};
-        split_add(split, text_joined(split->arena, european_joined(split, begins ? german : french),
-                                     text_of(european->language == LANGUAGE_FR ? " ?" : "?"), text_of("")));
+    return false;
+}
+
+/* "De quel pays vient A et de quel pays vient B ?": the second question begins as the first one. */
+static bool european_twice(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count;
+    for (size_t at = 2; at + 2 < count; at++) {
+        size_t from = at + (words->class[at] == WORD_AND), same = 0;
+        if (from == at && !words->tokens.list[at - 1].stopped)
+            continue;
+        while (same < at && from + same < count) {
+            struct text one = contrast_words_text(words, same, same + 1),
+                        other = contrast_words_text(words, from + same, from + same + 1);
+            bool begins = same == 0 && words->class[0] == WORD_PREPOSITION && words->class[from] == WORD_PREPOSITION;
+            if (!begins && (one.length != other.length || strncasecmp(one.bytes, other.bytes, one.length) != 0))
+                break;
+            same++;
+        }
+        struct contrast_pairing pair = {{same, at}, {from + same, count}, at, count};
+        if (same > 1 && words_have(words, 0, same, WORD_ASKER) && same < at && from + same < count &&
+            contrast_ask_each(split, words, &pair))
+            return true;
     }
-    return true;
+    return false;
+}
+
+/* "Wer hat A gegründet und wer B?": the second question has only its question word and its item. */
+static bool european_again(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count;
+    for (size_t at = 2; at + 1 < count; at++) {
+        size_t from = at + (words->class[at] == WORD_AND), item;
+        from += from < count && (words->class[from] == WORD_PREPOSITION || words->class[from] == WORD_INNER);
+        if (from == at ? !words->tokens.list[at - 1].stopped : words->class[at] != WORD_AND)
+            continue;
+        if (from + 1 >= count || words->class[from] != WORD_ASKER || !words_have(words, 0, at, WORD_ASKER))
+            continue;
+        for (item = from + 1; item < count && (words->class[item] == WORD_ADVERB || words->class[item] == WORD_ASKER);)
+            item++;
+        struct phrase other = contrast_phrase_from(words, item, count);
+        if (other.end != count || other.begin == count || words->class[other.begin] == WORD_CONTENT)
+            continue;
+        size_t end = at;
+        struct phrase one = first_item(words, at, &other, item);
+        while (one.begin == one.end && --end > 1)
+            one = contrast_phrase_before(words, 0, end, other);
+        struct contrast_pairing pair = {one, other, at, count};
+        return contrast_ask_each(split, words, &pair);
+    }
+    return false;
+}
+
+/* "Welche Stadt ist größer: A, B?" */
+static bool european_listed(struct split *split, const struct contrast_words *words)
+{
+    size_t count = words->tokens.count, last = count;
+    for (size_t at = 1; at + 1 < count; at++)
+        last = words->tokens.list[at].stopped ? at : last;
+    if (last == count || words->class[0] != WORD_ASKER || !words_compare(words))
+        return false;
+    struct phrase other = contrast_phrase_from(words, last + 1, count);
+    struct contrast_pairing pair = {contrast_phrase_before(words, 0, last + 1, other), other, last + 1, count};
+    size_t begin = pair.one.begin;
+    begin -= begin > 1 && words->class[begin - 1] == WORD_PREPOSITION;
+    return other.end == count && begin > 1 && words->tokens.list[begin - 1].stopped &&
+           contrast_ask_each(split, words, &pair);
 }
 
 bool contrast_european(struct split *split, struct text question)
 {
-    struct tokens tokens;
-    const struct european *european = europeans;
-    tokens_read(question, &tokens);
-    while (european->language != split->language)
-        european++;
-    size_t which = tokens_find(&tokens, 0, tokens.count, european->which), stop = which;
-    size_t joint = tokens_find(&tokens, 1, tokens.count, european->choices);
-    if (split->limit < 2 || tokens.count == TOKENS_MAX)
+    struct contrast_words words;
+    if (split->limit < 2 || !contrast_words_read(&words, question, split->language) || words.tokens.count < 3)
         return false;
-    size_t begin = token_is(&tokens, 0, between);
-    bool apart = which > 2 && which < tokens.count && tokens.list[which - 1].stopped;
-    if (begin && which < tokens.count) /* "Entre A et B, lequel" */
-        joint = tokens_find(&tokens, 2, which, tokens_find(&tokens, 2, which, ands) < which ? ands : european->choices);
-    else if (apart && joint == tokens.count && european_compares(&tokens, which, tokens.count)) /* "A und B: wer" */
-        joint = tokens_find(&tokens, 1, which, ands);
-    if (split->language == LANGUAGE_DE ? german_order(split, &tokens)
-                                       : split->language == LANGUAGE_FR && french_asked(split, &tokens))
-        return true;
-    if (which == tokens.count || joint + 1 >= tokens.count || (which && !tokens.list[which - 1].stopped))
-        return european_inverted(split, european, &tokens);
-    while (stop < tokens.count && !tokens.list[stop].stopped)
-        stop++;
-    struct text one, other;
-    size_t verb, end;
-    bool names = stop + 1 < tokens.count &&
-                 (token_is_name(&tokens, stop + 1) || token_is(&tokens, stop + 1, inner) || stop + 1 == joint - 1);
-    if (which <= 1 && stop < joint && names) { /* "Was ist größer, A oder B?" */
-        one = european_thing(&tokens, stop + 1, joint);
-        other = european_thing(&tokens, joint + 1, tokens.count);
-        end = stop + 1;
-    } else if (which > joint + 1 && tokens.list[which - 1].stopped) { /* "A oder B: was ist größer?" */
-        one = european_thing(&tokens, begin, joint);
-        other = european_thing(&tokens, joint + 1, which);
-        end = tokens.count;
-    } else {
-        return false;
-    }
-    verb = european_verb(&tokens, european, which, end);
-    if (verb >= end || !one.length || !other.length)
-        return false;
-    european_part(split, european, &tokens, verb, end, one);
-    european_part(split, european, &tokens, verb, end, other);
-    return true;
+    return european_own(split, &words) || european_beside(split, &words) || european_choice(split, &words) ||
+           european_than(split, &words) || european_order(split, &words) || european_exceeds(split, &words) ||
+           european_both(split, &words) || european_partner(split, &words, WORD_PREPOSITION) ||
+           european_partner(split, &words, WORD_INNER) || european_twice(split, &words) ||
+           european_again(split, &words) || european_listed(split, &words);
 }

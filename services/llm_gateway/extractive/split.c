@@ -234,10 +234,9 @@ static void split_pieces(struct split *split, const struct piece *pieces, size_t
 /* Comparisons, and in European languages questions joined by "and". */
 static void split_other_piece(struct split *split, struct text one)
 {
-    bool is = split->language == LANGUAGE_ZH ? contrast_chinese(split, one)
-              : split->language == LANGUAGE_KO
-                  ? contrast_korean(split, one)
-                  : contrast_european(split, one) || contrast_named(split, one) || split_european(split, one);
+    bool is = split->language == LANGUAGE_ZH   ? contrast_chinese(split, one)
+              : split->language == LANGUAGE_KO ? contrast_korean(split, one)
+                                               : contrast_european(split, one) || split_european(split, one);
     if (!is)
         split_add(split, one);
 }
@@ -247,7 +246,7 @@ static void split_other(struct split *split, struct text question)
 {
     struct piece pieces[PIECES_MAX];
     size_t count = split_read_pieces(split, question, false, pieces);
-    bool apart = count > 1;
+    bool apart = count > 1 && !(count == 2 && contrast_is_choice(pieces[1].text, split->language));
     for (size_t i = 0; apart && i < count; i++)
         apart = split_match_before(pieces[i].text, pieces[i].text.length, (const char *const[]){"?", "？", NULL}) &&
                 (!i || split_has_subject(pieces[i].text, split->language));

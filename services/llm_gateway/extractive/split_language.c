@@ -9,8 +9,30 @@
 #define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(stops, "、", "，", ",", "。", "！", "!", ".", "♪", "^_^", ":)", ";");
 
+/* Short questions have few function words, by which a language is recognised: "Parkett oder Laminat?". */
+static const struct {
+    enum language found_as, language;
+    const char *words[5];
+} joints[] = {
+    {LANGUAGE_EN, LANGUAGE_DE, {" oder ", " als ", " und ", NULL}},
+    {LANGUAGE_EN, LANGUAGE_FR, {" ou ", " est-", " et ", NULL}},
+    {LANGUAGE_EN, LANGUAGE_ES, {"¿", " y ", NULL}},
+    {LANGUAGE_FR, LANGUAGE_ES, {"¿", "ción ", NULL}},
+    {LANGUAGE_ES, LANGUAGE_FR, {" et ", " ou ", NULL}},
+};
+
+static bool split_has_kana(struct text text)
+{
+    for (size_t i = 0; i + 1 < text.length; i++)
+        if ((unsigned char)text.bytes[i] == 0xE3 && (unsigned char)text.bytes[i + 1] >= 0x81 &&
+            (unsigned char)text.bytes[i + 1] <= 0x83)
+            return true;
+    return false;
+}
+
 enum language split_language(struct text question, bool japanese)
 {
+    static const char *const chinese[] = {"吗", "哪", "还是", "谁", "没有", "是不是", "是否", "比", "与", "和", NULL};
     static const char *const asks[] = {"どちら", "どっち", "いずれ", NULL}, *const ends[] = {"か", "か？", "か?", NULL};
     enum language language = language_of(question.bytes, question.length);
     struct text trimmed = split_trim(question, stops);
@@ -18,7 +40,13 @@ enum language split_language(struct text question, bool japanese)
     if (language == LANGUAGE_EN &&
         whole) /* an English name in a Japanese question: "The BeatlesとThe Doorsはどちらが…" */
         return LANGUAGE_JA;
-    return language == LANGUAGE_EN && japanese ? LANGUAGE_JA : language;
+    language = language == LANGUAGE_EN && japanese ? LANGUAGE_JA : language;
+    if (language == LANGUAGE_JA && !split_has_kana(question) && split_has(question, chinese))
+        return LANGUAGE_ZH;
+    for (size_t i = 0; i < sizeof joints / sizeof joints[0]; i++)
+        if (joints[i].found_as == language && split_has(question, joints[i].words))
+            return joints[i].language;
+    return language;
 }
 
 /* ---- subjects ---------------------------------------------------------------------------------------------------- */
@@ -64,6 +92,23 @@ bool split_has_subject(struct text question, enum language language)
         return !split_has(question, korean_leaning) && !split_match_any(question, 0, korean_bare) &&
                korean_names(question);
     return european_names(question);
+}
+
+/* ---- choices ----------------------------------------------------------------------------------------------------- */
+
+#define CHOICE_MAX ((size_t)80) /* bytes of "A oder B?" */
+
+LIST(choices, " oder ", " ou ", " o ", " u ", "还是", "인가요 ", "인가요, ", " 아니면 ");
+LIST(choice_askers, "was", "wer", "welche", "wo ", "wann", "wie ", "quel", "qui ", "quand", "combien", "où", "cuál",
+     "qué", "quién", "dónde", "cuándo", "哪", "谁", "什么", "어느", "누가", "무엇", "어디", "ist ", "est ", "es ",
+     "比");
+
+bool contrast_is_choice(struct text question, enum language language)
+{
+    bool latin = language == LANGUAGE_DE || language == LANGUAGE_FR || language == LANGUAGE_ES;
+    bool spaced = latin || language == LANGUAGE_KO || language == LANGUAGE_ZH;
+    return spaced && question.length <= CHOICE_MAX && split_has(question, choices) &&
+           !split_has(question, choice_askers);
 }
 
 /* ---- greetings --------------------------------------------------------------------------------------------------- */

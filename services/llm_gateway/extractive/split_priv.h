@@ -83,7 +83,9 @@ bool contrast_english(struct split *split, struct text question);
 bool contrast_chinese(struct split *split, struct text question);
 bool contrast_korean(struct split *split, struct text question);
 bool contrast_european(struct split *split, struct text question);
-bool contrast_named(struct split *split, struct text question);
+
+/* "A oder B?" without a question word: it belongs to the question before it. */
+bool contrast_is_choice(struct text question, enum language language);
 
 /* The part with the topic in the place of a pronoun ("それ", "it"). */
 struct text carry_japanese(const struct split *split, struct text part);

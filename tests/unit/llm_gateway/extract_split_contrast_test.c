@@ -296,6 +296,9 @@ static const char *const others[] = {
     "¿Es la población de %A mayor que la de %B?",
     "Comparado con %B, ¿es %A más barato?",
     "¿Dónde vive más gente, en %A o en %B?",
+    "Was ist der Unterschied zwischen %A und %B?",
+    "Welche Unterschiede gibt es zwischen %A und %B, wenn man mehr Platz braucht?",
+    "Combien d'habitants ont %A et %B ?",
     NULL,
 };
 
