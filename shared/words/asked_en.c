@@ -74,7 +74,8 @@ static bool en_is_verb(const struct en_sentence *in, size_t token)
 {
     size_t begin = in->tokens[token].begin, end = in->tokens[token].end;
     bool past = end - begin > 4 && asked_stands(in->letters, end - 2, end, "ed");
-    bool adverb = end - begin > 4 && asked_stands(in->letters, end - 2, end, "ly");
+    bool adverb = end - begin > 4 && asked_stands(in->letters, end - 2, end, "ly") &&
+                  !en_is_any(in, token, "family assembly supply reply anomaly monopoly");
     return !in->tokens[token].capital &&
            (past || adverb ||
             en_is_any(in, token,
@@ -170,6 +171,8 @@ static bool en_opens_as_verb(const struct en_sentence *in, size_t token)
     return ends && (in->tokens[token + 1].capital || en_preposition(in, token + 1));
 }
 
+static const char en_numbers[] = "one two three four five six seven eight nine ten several some";
+
 static void en_read_class(struct en_sentence *in, size_t token, struct asked *asked)
 {
     size_t from = en_after_kind(in, token), head = from;
@@ -188,8 +191,69 @@ static void en_read_class(struct en_sentence *in, size_t token, struct asked *as
         en_focus(in, phrase.begin, class ? head + 1 : phrase.end);
     if (class && class->unit == ASKED_UNIT_PEOPLE && class->type == ASKED_PERSON)
         asked->unit = ASKED_UNIT_NONE;
+    bool counted = from == token && phrase.end - phrase.begin > 1 && en_is_any(in, from, en_numbers + strlen("one "));
+    if (counted && !verb && (!class || class->type == ASKED_HOW || class->type == ASKED_WHY))
+        asked->type = ASKED_LIST; /* "what three ways" */
+    if (counted && !verb && in->focus.end > in->focus.begin + 1)
+        in->focus.begin++;
     if (en_compares(in))
         asked->type = ASKED_COMPARISON;
+}
+
+/* "first", "only", "largest": words of a phrase that means one thing of several. */
+static bool en_is_superlative(const struct en_sentence *in, size_t token)
+{
+    size_t begin = in->tokens[token].begin, end = in->tokens[token].end;
+    bool ends = end - begin > 3 && asked_stands(in->letters, end - 3, end, "est");
+    return en_is_any(in, token, "first second third last only main most least") ||
+           (ends && !en_is_any(in, token,
+                               "west test rest forest interest request guest contest harvest manifest digest priest "
+                               "protest arrest invest quest chest nest"));
+}
+
+/* Whether "what is" and the phrase ask what the thing is, and not which thing is so: "a browser", "the Debian Policy",
+ * but neither "the first browser", "the state flower" nor "tyrothricin used for". */
+static bool en_defines(const struct en_sentence *in, struct asked_part phrase, bool definite)
+{
+    bool bare = phrase.end >= in->count || in->tokens[phrase.end].comma || en_is_any(in, phrase.end, "in on of and or");
+    if (!bare || phrase.begin >= phrase.end || en_is_any(in, phrase.begin, en_numbers) ||
+        en_is_any(in, phrase.begin, "it he she they"))
+        return false;
+    bool name = false, superlative = false;
+    for (size_t i = phrase.begin; i < phrase.end; i++) {
+        name |= in->tokens[i].capital;
+        superlative |= en_is_superlative(in, i);
+    }
+    return !definite || (!superlative && (name || phrase.end - phrase.begin == 1));
+}
+
+/* "used for", at the end or before "during the war". */
+static bool en_asks_use(const struct en_sentence *in)
+{
+    for (size_t i = 1; i < in->count; i++)
+        if (en_is_any(in, i, "for") && en_is_any(in, i - 1, "used needed useful meant intended designed") &&
+            (i + 1 == in->count || en_preposition(in, i + 1)))
+            return true;
+    return false;
+}
+
+/* The type of "what is" without a noun that tells it. */
+static void en_read_thing(struct en_sentence *in, struct asked_part phrase, size_t owner, bool plural, bool article,
+                          struct asked *asked)
+{
+    bool behind =
+        phrase.end < in->count && (en_preposition(in, phrase.end) || en_is_any(in, phrase.end, "that used")) && article;
+    bool counted = en_is_any(in, phrase.begin, en_numbers) && phrase.end - phrase.begin > 1;
+    if ((behind || owner > phrase.begin) && phrase.begin < phrase.end) {
+        en_focus(in, owner, phrase.end);
+        asked->type = plural && behind ? ASKED_LIST : ASKED_ANYTHING;
+    } else if (plural && (article || counted)) {
+        asked->type = ASKED_LIST;
+    } else {
+        asked->type = en_defines(in, phrase, article) ? ASKED_DEFINITION : ASKED_ANYTHING;
+    }
+    if (in->focus.end == 0 && asked->type != ASKED_DEFINITION && (article || counted))
+        en_focus(in, phrase.begin + counted, phrase.end);
 }
 
 /* "What is the capital of Japan?" */
@@ -203,22 +267,16 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
         if (in->tokens[i + 1].owned)
             owner = i + 1;
     const struct asked_word *class = en_last_class(in, (struct asked_part){owner, phrase.end}, &head);
-    bool of = phrase.end < in->count && en_is_any(in, phrase.end, "of in for on between from to that used by at about");
     bool last = class && head + 1 == phrase.end;
     if (class && class->type == ASKED_PERSON && class->unit == ASKED_UNIT_PEOPLE)
         last = false;
-    asked->type = ASKED_ANYTHING;
     if (last) {
-        asked->type = class->type;
+        bool death = class->type == ASKED_WHY && en_is_any(in, head + 1, "of") && en_is_any(in, head + 2, "death");
+        asked->type = death ? ASKED_ANYTHING : class->type; /* the cause of death has a name */
         asked->unit = class->unit;
         en_focus(in, owner, head + 1);
-    } else if (of && article && phrase.begin < phrase.end) {
-        en_focus(in, owner, phrase.end);
-        asked->type = plural ? ASKED_LIST : ASKED_ANYTHING;
-    } else if (owner > phrase.begin) {
-        en_focus(in, owner, phrase.end);
     } else {
-        asked->type = plural && article ? ASKED_LIST : ASKED_DEFINITION;
+        en_read_thing(in, phrase, owner, plural, article, asked);
     }
     if (en_is_any(in, in->count - 1, "called named known as titled termed") || en_has(in, "called nicknamed"))
         asked->type = ASKED_NAME;
@@ -229,6 +287,10 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
         asked->type = ASKED_ANYTHING;
     if (asked->type == ASKED_DEFINITION && en_preposition(in, in->count - 1))
         asked->type = en_is_any(in, in->count - 1, "for") ? ASKED_WHY : ASKED_ANYTHING;
+    if (asked->type == ASKED_ANYTHING && en_asks_use(in)) {
+        asked->type = ASKED_WHY;
+        en_focus(in, 0, 0);
+    }
     if (en_is_any(in, in->count - 1, "after") && en_has(in, "named"))
         asked->type = ASKED_NAME;
 }
@@ -392,7 +454,9 @@ static void en_read_word(struct en_sentence *in, struct asked *asked)
     } else if (en_is_any(in, token, "when")) {
         asked->type = ASKED_DATE;
     } else if (en_is_any(in, token, "where")) {
-        asked->type = ASKED_PLACE;
+        bool rank = en_has(in, "rank ranks ranked");
+        asked->type = rank ? ASKED_QUANTITY : ASKED_PLACE;
+        asked->unit = rank ? ASKED_UNIT_RANK : ASKED_UNIT_NONE;
     } else if (en_is_any(in, token, "why")) {
         asked->type = ASKED_WHY;
     } else if (en_is_any(in, token, "how")) {

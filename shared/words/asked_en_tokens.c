@@ -98,9 +98,11 @@ bool en_auxiliary(const struct en_sentence *in, size_t token)
 
 bool en_preposition(const struct en_sentence *in, size_t token)
 {
-    return en_is_any(in, token,
-                     "of in on at for to from by with between during since until about under into over after "
-                     "before through against within around near per as than among across along like");
+    return en_is_any(
+        in, token,
+        "of in on at for to from by with between during since until about under into over after "
+        "before through against within around near per as than among across along like besides despite except "
+        "without upon due");
 }
 
 /* ---- the subject ------------------------------------------------------------------------------------------------- */
@@ -162,7 +164,7 @@ static bool en_is_small(const struct en_sentence *in, size_t token)
                      "the a an of in on at for to from by with is are was were do does did has have had can could will "
                      "would should may might must be been it its his her their this that these those and or not there "
                      "i you we they he she my your our as between during since until about what which who whom whose "
-                     "when where why how many much called named known if into than s");
+                     "when where why how many much called named known if into than s due besides upon");
 }
 
 struct asked_part en_subject(const struct en_sentence *in)

@@ -179,7 +179,8 @@ double asked_rate_names(const struct asked_rated *rated)
     for (size_t at = 0; asked_run_next(rated, &at, &run);) {
         double fits = 0;
         if (run.script == SCRIPT_LETTER && run.capital && run.end - run.begin > 1 &&
-            !name_is_function_word(rated->sentence, &run)) {
+            !name_is_function_word(rated->sentence, &run) && !asked_is_month(rated->sentence, &run) &&
+            !asked_is_weekday(rated->sentence, &run)) {
             fresh = last_end && run.begin <= last_end + 1 ? fresh + run.fresh : run.fresh;
             fits = run.fresh ? name_fits_latin(rated, &run, fresh, !latin_before) : 0;
             last_end = run.end;

@@ -89,6 +89,19 @@ static bool number_counts_days(const struct asked_letters *letters, const struct
            (code_at(letters, after) == 0x3067 && !asked_stands_any(letters, after, letters->count, dates));
 }
 
+/* "87" in "1952-87": two digits behind a year and a dash. */
+static bool number_ends_years(const struct asked_letters *letters, const struct asked_number *number)
+{
+    size_t at = number->begin, digits = 0;
+    uint32_t dash = at > 0 ? letters->at[at - 1].code : 0;
+    if (number->digits != 2 || (dash != '-' && dash != 0x2013))
+        return false;
+    for (at--; at > 0 && number_is_digit(letters->at[at - 1].code); at--)
+        digits++;
+    uint32_t first = code_at(letters, at);
+    return digits == 4 && (first == '1' || first == '2');
+}
+
 static void number_take_unit(const struct asked_letters *letters, struct asked_number *number)
 {
     size_t at = number->end, taken;
@@ -132,8 +145,9 @@ static void number_take_unit(const struct asked_letters *letters, struct asked_n
     else if (number->unit == ASKED_UNIT_NONE && number->digits <= 2 &&
              (number_month_before(letters, number->begin) || month_follows))
         number->unit = ASKED_UNIT_DAY;
-    else if (number->unit == ASKED_UNIT_NONE && four &&
-             !number_is_latin(letters, number->begin ? number->begin - 1 : 0))
+    else if (number->unit == ASKED_UNIT_NONE &&
+             ((four && !number_is_latin(letters, number->begin ? number->begin - 1 : 0)) ||
+              number_ends_years(letters, number)))
         number->unit = ASKED_UNIT_YEAR;
     if (number->unit == ASKED_UNIT_DAY && taken == 1 && code_at(letters, at) == 0x65E5 &&
         number_counts_days(letters, number, at + taken))
@@ -291,10 +305,53 @@ static double asked_fits_numbers_number_fits(const struct asked_rated *rated, co
     if (asked->type == ASKED_DURATION)
         return number->unit == ASKED_UNIT_TIME ? 1 : number->date ? 0.3 : 0.2;
     if (asked->unit == ASKED_UNIT_NONE || asked->unit == ASKED_UNIT_THINGS)
-        return number->date ? 0.2 : number->unit == ASKED_UNIT_NONE ? 0.8 : 0.6;
+        return number->date ? 0.2 : number->unit == ASKED_UNIT_NONE ? 0.8 : number->unit == ASKED_UNIT_TIME ? 0.4 : 0.6;
     if (asked->unit == number->unit)
         return 1;
     return number->unit == ASKED_UNIT_NONE ? 0.5 : number->date ? 0.1 : 0.3;
+}
+
+static bool run_is_any(const struct asked_letters *letters, const struct asked_run *run, const char *const *words)
+{
+    for (; *words; words++)
+        if (asked_stands(letters, run->begin, run->end, *words) == run->end - run->begin)
+            return true;
+    return false;
+}
+
+bool asked_is_month(const struct asked_letters *letters, const struct asked_run *run)
+{
+    return run->capital && run_is_any(letters, run, asked_months);
+}
+
+bool asked_is_weekday(const struct asked_letters *letters, const struct asked_run *run)
+{
+    static const char *const days[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                       "friday", "saturday", "sunday",    NULL};
+    return run->capital && run_is_any(letters, run, days);
+}
+
+/* The best month, day of the week or season that the question does not have: a date without a number. */
+static double asked_rate_calendar(const struct asked_rated *rated)
+{
+    static const char *const seasons[] = {"spring", "summer", "autumn", "winter", NULL};
+    enum asked_unit unit = rated->asked->unit;
+    struct asked_run run;
+    double best = 0;
+    for (size_t at = 0; asked_run_next(rated, &at, &run);) {
+        if (run.script != SCRIPT_LETTER || !run.fresh)
+            continue;
+        double fits = 0;
+        if (asked_is_month(rated->sentence, &run))
+            fits = unit == ASKED_UNIT_MONTH ? 1 : unit == ASKED_UNIT_NONE ? 0.5 : 0;
+        else if (asked_is_weekday(rated->sentence, &run))
+            fits = unit == ASKED_UNIT_DAY ? 1 : unit == ASKED_UNIT_NONE ? 0.5 : 0;
+        else if (unit == ASKED_UNIT_NONE && run_is_any(rated->sentence, &run, seasons))
+            fits = 0.5;
+        fits *= asked_nearness(rated, run.begin, run.end);
+        best = fits > best ? fits : best;
+    }
+    return best;
 }
 
 double asked_rate_numbers(const struct asked_rated *rated)
@@ -316,6 +373,8 @@ double asked_rate_numbers(const struct asked_rated *rated)
     double best = frequency || rank ? 0.8 * asked_nearness(rated, 0, rated->sentence->count)
                   : asked_sentence_has(rated->sentence, rated->asked->type == ASKED_DATE ? when : amounts) ? 0.3
                                                                                                            : 0;
+    double calendar = rated->asked->type == ASKED_DATE ? asked_rate_calendar(rated) : 0;
+    best = calendar > best ? calendar : best;
     struct asked_number number;
     for (size_t at = 0; number_next(rated->sentence, &at, &number);) {
         double fits = number_is_old(rated, &number) ? 0 : asked_fits_numbers_number_fits(rated, &number);

@@ -32,6 +32,10 @@ struct asked_run {
 
 bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_run *run);
 
+/* English with a capital letter: a day of the week; a month, also in German, French and Spanish. */
+bool asked_is_weekday(const struct asked_letters *letters, const struct asked_run *run);
+bool asked_is_month(const struct asked_letters *letters, const struct asked_run *run);
+
 /* Whether the question has the word of letters [begin, end) of the sentence, as a whole run of letters. */
 bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end);
 

@@ -101,6 +101,11 @@ static void a_sentence_that_offers_the_asked_type_fits_better(void **state)
         {"1963年に始まった番組は何ですか", "『鉄腕アトム』の番組が始まった。", "番組は1963年に始まった。"},
         {"When was the library finished?", "It was finished in 1963.", "The library was finished by students."},
         {"Who founded Notre Dame?", "The school was founded by Edward Sorin.", "Notre Dame was founded in 1842."},
+        {"On what day does the market open?", "The market opens on Saturday.", "The market opens in 12 halls."},
+        {"Which month is the wettest?", "The wettest month is July.", "The wettest month brings 90 mm."},
+        {"How many monks lived there?", "There lived 87 monks.", "Monks lived there with the abbot (1952–87)."},
+        {"How many monks lived there?", "There lived 87.", "Monks lived there for 35 years."},
+        {"Who painted the hall?", "The hall was painted by Erik.", "The hall was painted on a Monday."},
         {"How long are backups kept?", "Backups are kept for 30 days.", "Backups are kept in 2 places."},
     };
     size_t wrong = 0;

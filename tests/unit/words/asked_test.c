@@ -245,6 +245,21 @@ static void english_questions_are_read(void **state)
         {"What was the army named after?", ASKED_NAME, NULL, NULL},
         {"What does STAT stand for in the treatment of mice?", ASKED_DEFINITION, "", "STAT"},
         {"What are larger systems usually mounted on?", ASKED_ANYTHING, NULL, NULL},
+        {"What was the resin used for during the siege?", ASKED_WHY, "", NULL},
+        {"What is crop failure rate due to hail?", ASKED_QUANTITY, "crop failure rate", "hail"},
+        {"What are two examples of mild symptoms?", ASKED_LIST, "examples", NULL},
+        {"What is one potential problem with glue?", ASKED_ANYTHING, "potential problem", "glue"},
+        {"In surveys, what is Bavaria considered?", ASKED_ANYTHING, "", "Bavaria"},
+        {"What is the state flower", ASKED_ANYTHING, "state flower", NULL},
+        {"What was the first synthetic dye?", ASKED_ANYTHING, "first synthetic dye", NULL},
+        {"What is the Debian Policy?", ASKED_DEFINITION, "", NULL},
+        {"What is a foreign key in a database?", ASKED_DEFINITION, "", NULL},
+        {"What three ways are enzymes grouped?", ASKED_LIST, "ways", NULL},
+        {"What besides old cars are magnets used for?", ASKED_ANYTHING, "", NULL},
+        {"What also opened in 1939?", ASKED_ANYTHING, "", NULL},
+        {"What was the likely cause of death for Mozart?", ASKED_ANYTHING, "likely cause", "Mozart"},
+        {"Where does the city rank in the world?", ASKED_QUANTITY, "", NULL},
+        {"What was the Mozart family's trade?", ASKED_ANYTHING, "trade", "Mozart"},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
 }
