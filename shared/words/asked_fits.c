@@ -159,8 +159,9 @@ static double asked_rate(const struct asked_rated *rated)
     case ASKED_NAME:
         return asked_rate_names(rated);
     case ASKED_ANYTHING:
-    case ASKED_YES_NO:
         return 0.5;
+    case ASKED_YES_NO:
+        return rated->asked->language[0] == 'j' ? asked_rate_whether(rated) : 0.5;
     default:
         return asked_rate_markers(rated) * asked_nearness(rated, 0, rated->sentence->count);
     }

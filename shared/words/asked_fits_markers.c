@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define DEFINED_WITHIN 24 /* letters between a subject and its は: a reading in brackets */
+#define SAYS_WHETHER   0.6 /* a little more than unknown: the verb may be of another thing */
+#define DEFINED_WITHIN 24  /* letters between a subject and its は: a reading in brackets */
 
 static bool marker_is_word(enum script script)
 {
@@ -132,4 +133,19 @@ double asked_rate_markers(const struct asked_rated *rated)
     default:
         return asked_rate_comparison(rated);
     }
+}
+
+double asked_rate_whether(const struct asked_rated *rated)
+{
+    static const char *const may[] = {"できま", "できる", "られま",     "られる", "れます",
+                                      "可能",   "えます", "ことはあり", NULL};
+    static const char *const may_said[] = {"でき", "られま", "られる", "られな", "れません", "れない",
+                                           "可能", "不可",   "ません", "ない",   NULL};
+    static const char *const must[] = {"必要", "必須", "いりま", "要りま", "なければ", NULL};
+    static const char *const must_said[] = {"必要",   "不要",       "必須",       "なければ",
+                                            "なくて", "いりません", "要りません", NULL};
+    bool needs = asked_sentence_has(rated->question, must), can = asked_sentence_has(rated->question, may);
+    if (!needs && !can)
+        return 0.5;
+    return asked_sentence_has(rated->sentence, needs ? must_said : may_said) ? SAYS_WHETHER : 1 - SAYS_WHETHER;
 }

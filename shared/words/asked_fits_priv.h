@@ -48,6 +48,9 @@ double asked_rate_numbers(const struct asked_rated *rated);
 /* The words that mark a reason, a method, a definition, a list or a comparison, as the question asks. */
 double asked_rate_markers(const struct asked_rated *rated);
 
+/* Whether the sentence says that something can or must be, where a Japanese question asks this; 0.5 if it does not. */
+double asked_rate_whether(const struct asked_rated *rated);
+
 /* Whether the question asks for a thing whose name is an identifier: a command, a file, an option. */
 bool asked_wants_identifier(const struct asked_rated *rated);
 
