@@ -8,9 +8,16 @@ static const struct asked_rule rules[] = {
     {"wie viele personen", ASKED_QUANTITY, ASKED_UNIT_PEOPLE, ASKED_THEN_ENDS},
     {"wie viele einwohner", ASKED_QUANTITY, ASKED_UNIT_PEOPLE, ASKED_THEN_ENDS},
     {"wie viele jahre", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
+    {"wie viele monate", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
+    {"wie viele wochen", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
+    {"wie viele kilometer", ASKED_QUANTITY, ASKED_UNIT_LENGTH, ASKED_THEN_ENDS},
+    {"wie viele meter", ASKED_QUANTITY, ASKED_UNIT_LENGTH, ASKED_THEN_ENDS},
+    {"wie viel geld", ASKED_QUANTITY, ASKED_UNIT_MONEY, ASKED_THEN_ENDS},
+    {"wie viele euro", ASKED_QUANTITY, ASKED_UNIT_MONEY, ASKED_THEN_ENDS},
     {"wie viele tage", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
     {"wie viele stunden", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
     {"wie viele minuten", ASKED_DURATION, ASKED_UNIT_TIME, ASKED_THEN_ENDS},
+    {"wie viele prozent", ASKED_QUANTITY, ASKED_UNIT_PERCENT, ASKED_THEN_ENDS},
     {"wie viel prozent", ASKED_QUANTITY, ASKED_UNIT_PERCENT, ASKED_THEN_ENDS},
     {"wie viel uhr", ASKED_DATE, ASKED_UNIT_CLOCK, ASKED_THEN_ENDS},
     {"wie viele", ASKED_QUANTITY, ASKED_UNIT_THINGS, ASKED_THEN_ENDS},
@@ -40,6 +47,15 @@ static const struct asked_rule rules[] = {
     {"wie nennt", ASKED_NAME, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wie nannte-", ASKED_NAME, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wie lautet-", ASKED_NAME, ASKED_UNIT_NONE, ASKED_THEN_IS},
+    {"wie ist", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie sind", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie war", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie waren", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie sieht", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie sehen", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie häng-", ASKED_ANYTHING, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wie unterscheide-", ASKED_COMPARISON, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"worin unterscheide-", ASKED_COMPARISON, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wie", ASKED_HOW, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"auf welche weise", ASKED_HOW, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wodurch", ASKED_HOW, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
@@ -58,7 +74,10 @@ static const struct asked_rule rules[] = {
     {"weswegen", ASKED_WHY, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wozu", ASKED_WHY, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"wofür", ASKED_WHY, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
-    {"was bedeutet", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"was bedeute-", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"was heisst", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"was bezeichnet", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
+    {"wofür steht", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"was versteht man", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_ENDS},
     {"was kostet-", ASKED_QUANTITY, ASKED_UNIT_MONEY, ASKED_THEN_ENDS},
     {"was ist", ASKED_DEFINITION, ASKED_UNIT_NONE, ASKED_THEN_IS},
@@ -157,5 +176,7 @@ const struct asked_language asked_german = {
         "haben hatte wie wer wo wann "
         "wen wem warum weshalb womit wodurch wovon woran worauf wieso wozu welche welcher welches welchen welchem von "
         "mit für auf im am zu bei nach "
-        "nicht sich es man was wofür woher kann gibt heißt",
+        "nicht sich es man was wofür woher kann gibt heißt heisst wird werden worden bei aus über unter bis als "
+        "bedeutet "
+        "bedeuten nennt genannt kam hatten können konnte muss müssen soll sollte darf denn oder aber durch gegen ohne",
 };

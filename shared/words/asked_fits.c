@@ -1,6 +1,6 @@
 /* Rates a sentence: whether it offers an answer of the asked type that is not in the question. */
 #include "words/asked_fits_priv.h"
-#include "words/stem.h"
+#include "words/latin.h"
 #include "words/words.h"
 
 #include <string.h>
@@ -8,27 +8,35 @@
 
 /* ---- words of the question --------------------------------------------------------------------------------------- */
 
-#define STEMMED_MAX 24 /* letters of a word that is stemmed */
+#define LATIN_LAST  0x17F /* the last letter of Latin Extended-A */
+#define STEMMED_MAX 40    /* bytes of a word that is stemmed */
 
 static uint32_t asked_hash_add(uint32_t hash, uint32_t code)
 {
     return (hash ^ code) * 16777619U;
 }
 
-/* Words in ASCII letters count by their English stem: "died" is "die". */
-static uint32_t asked_hash(const struct asked_letters *letters, size_t begin, size_t end)
+static enum latin_language asked_latin_language(const struct asked *asked)
 {
-    uint32_t hash = 2166136261U;
-    char word[STEMMED_MAX + 1];
-    size_t length = 0;
-    while (begin + length < end && length < STEMMED_MAX && letters->at[begin + length].code >= 'a' &&
-           letters->at[begin + length].code <= 'z') {
-        word[length] = (char)letters->at[begin + length].code;
-        length++;
-    }
-    bool stems = length > 2 && begin + length == end;
+    static const char codes[][LATIN_LANGUAGES] = {[LATIN_GERMAN] = "de", [LATIN_FRENCH] = "fr", [LATIN_SPANISH] = "es"};
+    for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++)
+        if (strcmp(asked->language, codes[i]) == 0)
+            return (enum latin_language)i;
+    return LATIN_ENGLISH;
+}
+
+/* Words in Latin letters count by their stem in the language of the question: "died" is "die", "Häuser" is "Haus".
+ * English has no letters beyond ASCII. */
+static uint32_t asked_hash(enum latin_language language, const struct asked_letters *letters, size_t begin, size_t end)
+{
+    uint32_t hash = 2166136261U, most = language == LATIN_ENGLISH ? 'z' : LATIN_LAST;
+    char word[STEMMED_MAX + 5];
+    size_t length = 0, at = begin;
+    for (; at < end && length < STEMMED_MAX && letters->at[at].code >= 'a' && letters->at[at].code <= most; at++)
+        length += utf8_write(word + length, letters->at[at].code);
+    bool stems = length > 2 && at == end;
     word[length] = '\0';
-    length = stems ? stem_english(word, length) : 0;
+    length = stems ? latin_stem(language, word, length) : 0;
     for (size_t i = 0; i < length; i++)
         hash = asked_hash_add(hash, (unsigned char)word[i]);
     for (size_t i = begin; !stems && i < end; i++)
@@ -43,7 +51,7 @@ static bool asked_was_seen(const struct asked_seen *seen, uint32_t hash)
 
 bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end)
 {
-    return asked_was_seen(&rated->seen, asked_hash(rated->sentence, begin, end));
+    return asked_was_seen(&rated->seen, asked_hash(rated->spoken, rated->sentence, begin, end));
 }
 
 static bool asked_fits_is_word(enum script script)
@@ -68,17 +76,17 @@ static size_t asked_run_end(const struct asked_letters *letters, size_t at)
     return end;
 }
 
-static void asked_see(struct asked_seen *seen, const struct asked_letters *letters)
+static void asked_see(enum latin_language spoken, struct asked_seen *seen, const struct asked_letters *letters)
 {
     memset(seen, 0, sizeof(*seen));
     for (size_t at = 0; at < letters->count;) {
         enum script script = script_of(letters->at[at].code);
         size_t end = asked_run_end(letters, at);
-        uint32_t whole = asked_hash(letters, at, end);
+        uint32_t whole = asked_hash(spoken, letters, at, end);
         if (script != SCRIPT_NONE && script != SCRIPT_SPACE)
             seen->bits[whole / 64] |= UINT64_C(1) << (whole % 64);
         for (size_t i = at; script >= SCRIPT_HAN && i + 1 < end; i++) {
-            uint32_t pair = asked_hash(letters, i, i + 2);
+            uint32_t pair = asked_hash(spoken, letters, i, i + 2);
             seen->bits[pair / 64] |= UINT64_C(1) << (pair % 64);
         }
         at = end;
@@ -89,13 +97,13 @@ static void asked_see(struct asked_seen *seen, const struct asked_letters *lette
 static bool asked_run_is_fresh(const struct asked_rated *rated, const struct asked_run *run)
 {
     const struct asked_letters *letters = rated->sentence;
-    if (asked_was_seen(&rated->seen, asked_hash(letters, run->begin, run->end)))
+    if (asked_was_seen(&rated->seen, asked_hash(rated->spoken, letters, run->begin, run->end)))
         return false;
     if (asked_fits_is_word(run->script))
         return true;
     size_t fresh = 0, pairs = 0;
     for (size_t i = run->begin; i + 1 < run->end; i++, pairs++)
-        fresh += !asked_was_seen(&rated->seen, asked_hash(letters, i, i + 2));
+        fresh += !asked_was_seen(&rated->seen, asked_hash(rated->spoken, letters, i, i + 2));
     return pairs == 0 || fresh * 2 >= pairs;
 }
 
@@ -119,21 +127,31 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
 
 /* ---- words of the question near a candidate ---------------------------------------------------------------------- */
 
-#define NEAR_HAN    30 /* letters on each side */
-#define NEAR_LATIN  80
-#define ALONE       0.6 /* of its value that a candidate has without such words */
-#define NEAR_ENOUGH 6   /* a pair of Japanese characters counts 1, a Latin word 2 */
+#define NEAR_HAN          30 /* letters on each side */
+#define NEAR_LATIN        80
+#define ALONE             0.6 /* of its value that a candidate has without such words */
+#define FUNCTION_WORD_MAX 15  /* letters */
+#define NEAR_ENOUGH       6   /* a pair of Japanese characters counts 1, a Latin word 2 */
 
-static bool asked_is_common(const struct asked_letters *letters, const struct asked_run *run)
+bool asked_is_function_word(const struct asked_rated *rated, const struct asked_run *run)
 {
-    char word[16];
-    size_t length = 0;
-    for (size_t i = run->begin; i < run->end; i++) {
-        if (length + 4 > sizeof(word))
-            return false;
-        length += utf8_write(word + length, letters->at[i].code);
+    const struct asked_letters *letters = rated->sentence;
+    struct run_character word[FUNCTION_WORD_MAX];
+    char bytes[4 * FUNCTION_WORD_MAX];
+    size_t count = run->end - run->begin, length = 0;
+    if (count > FUNCTION_WORD_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        word[i].code = letters->at[run->begin + i].code;
+        length += utf8_write(bytes + length, word[i].code);
     }
-    return length < 3 || words_function_word(word, length);
+    return rated->spoken == LATIN_ENGLISH ? words_function_word(bytes, length)
+                                          : latin_function_word(rated->spoken, word, (unsigned)count);
+}
+
+static bool asked_is_common(const struct asked_rated *rated, const struct asked_run *run)
+{
+    return run->end - run->begin < 3 || asked_is_function_word(rated, run);
 }
 
 double asked_nearness(const struct asked_rated *rated, size_t begin, size_t end)
@@ -190,7 +208,8 @@ struct asked_fit asked_fits(const struct asked *asked, const char *question, siz
     rated.counter = asked_letters_of(&of_question, asked->counter);
     rated.focus = asked_letters_of(&of_question, asked->focus);
     rated.subject = asked_letters_of(&of_question, asked->subject);
-    asked_see(&rated.seen, &of_question);
+    rated.spoken = asked_latin_language(asked);
+    asked_see(rated.spoken, &rated.seen, &of_question);
     rated.latin = of_question.count > 0 && asked->language[0] != 'j' && asked->language[0] != 'z';
     struct asked_run run;
     uint16_t count = 0;
@@ -199,9 +218,9 @@ struct asked_fit asked_fits(const struct asked *asked, const char *question, siz
         while (done <= run.begin)
             rated.hits[done++] = count;
         if (asked_fits_is_word(run.script))
-            count += !run.fresh && !asked_is_common(rated.sentence, &run) ? 2 : 0;
+            count += !run.fresh && !asked_is_common(&rated, &run) ? 2 : 0;
         for (size_t i = run.begin; run.script >= SCRIPT_HAN && run.script != SCRIPT_HIRAGANA && i + 1 < run.end; i++) {
-            count += asked_was_seen(&rated.seen, asked_hash(rated.sentence, i, i + 2));
+            count += asked_was_seen(&rated.seen, asked_hash(rated.spoken, rated.sentence, i, i + 2));
             rated.hits[done++] = count;
         }
     }

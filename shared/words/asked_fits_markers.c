@@ -13,14 +13,20 @@ static bool marker_is_word(enum script script)
 
 static bool asked_marker_at(const struct asked_letters *letters, size_t at, const char *word)
 {
-    size_t taken = asked_stands(letters, at, letters->count, word), length = strlen(word);
-    if (!taken)
+    char stem[32];
+    size_t length = strlen(word);
+    if (letters->at[at].lead != (unsigned char)*word)
         return false;
     bool latin = (unsigned char)word[0] < 0xE0; /* ASCII, and letters with accents */
-    if (!latin)
-        return true;
+    bool open = latin && word[length - 1] == '-' && length < sizeof(stem);
+    if (open) {
+        memcpy(stem, word, length - 1);
+        stem[length - 1] = '\0';
+    }
+    size_t taken = asked_stands(letters, at, letters->count, open ? stem : word);
+    if (!taken || !latin)
+        return taken > 0;
     bool begins = at == 0 || !marker_is_word(script_of(letters->at[at - 1].code));
-    bool open = word[length - 1] == '-';
     return begins && (open || !marker_is_word(script_of(letters->at[at + taken].code)));
 }
 
@@ -36,16 +42,18 @@ bool asked_sentence_has(const struct asked_letters *sentence, const char *const 
 static double asked_rate_reason(const struct asked_letters *sentence)
 {
     static const char *const strong[] = {
-        "because",  "due to",    "owing to", "as a result", "so that",  "in order to", "caused",    "causes",
-        "reason",   "reasons",   "led to",   "leading to",  "resulted", "thanks to",   "purpose",   "intended to",
-        "so as to", "therefore", "thus",     "ため",        "為に",     "ので",        "理由",      "原因",
-        "せいで",   "おかげ",    "目的",     "ことから",    "により",   "によって",    "によ",      "からである",
-        "からだ",   "からです",  "ことで",   "を受け",      "きっかけ", "ゆえ",        "weil",      "wegen",
-        "damit",    "aufgrund",  "deshalb",  "denn",        "um zu",    "parce qu",    "parce qu-", "car",
-        "afin",     "en raison", "à cause",  "grâce",       "porque",   "debido",      "para que",  "por lo que",
-        "ya que",   "gracias",   "因为",     "由于",        "因此",     "为了",        "以便",      "所以",
-        "导致",     "因為",      "由於",     "為了",        "때문",     "위해",        "위하여",    "므로",
-        "해서",     "어서",      "아서",     NULL};
+        "because",  "due to",    "owing to", "as a result", "so that",    "in order to", "caused",    "causes",
+        "reason",   "reasons",   "led to",   "leading to",  "resulted",   "thanks to",   "purpose",   "intended to",
+        "so as to", "therefore", "thus",     "ため",        "為に",       "ので",        "理由",      "原因",
+        "せいで",   "おかげ",    "目的",     "ことから",    "により",     "によって",    "によ",      "からである",
+        "からだ",   "からです",  "ことで",   "を受け",      "きっかけ",   "ゆえ",        "weil",      "wegen",
+        "infolge",  "dadurch",   "daher",    "somit",       "sodass",     "um die",      "grund",     "gründe-",
+        "ursache",  "dank",      "da",       "dient",       "dienen",     "damit",       "aufgrund",  "deshalb",
+        "denn",     "um zu",     "parce qu", "parce qu-",   "car",        "afin",        "en raison", "à cause",
+        "grâce",    "porque",    "debido",   "para que",    "por lo que", "ya que",      "gracias",   "因为",
+        "由于",     "因此",      "为了",     "以便",        "所以",       "导致",        "因為",      "由於",
+        "為了",     "때문",      "위해",     "위하여",      "므로",       "해서",        "어서",      "아서",
+        NULL};
     static const char *const weak[] = {"since", "for",    "to", "as",   "and so", "から", "ことに", "として",
                                        "結果",  "ように", "zu", "pour", "para",   "por",  "为",     NULL};
     return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
@@ -54,12 +62,13 @@ static double asked_rate_reason(const struct asked_letters *sentence)
 static double asked_rate_method(const struct asked_letters *sentence)
 {
     static const char *const strong[] = {
-        "by",     "using",  "via",      "through", "with",     "use",    "first",   "then",   "click",    "select",
-        "press",  "run",    "enter",    "open",    "によって", "により", "ことで",  "使って", "使い",     "用い",
-        "利用し", "方法",   "手順",     "まず",    "次に",     "を押",   "を選",    "を開",   "実行し",   "入力し",
-        "設定し", "通じて", "クリック", "durch",   "mit",      "indem",  "mittels", "avec",   "mediante", "con",
-        "通过",   "使用",   "利用",     "用",      "하여",     "으로",   NULL};
-    static const char *const weak[] = {"to", "in", "as", "して", "で", NULL};
+        "by",     "using",   "via",      "through", "with",     "use",    "first",   "then",   "click",    "select",
+        "press",  "run",     "enter",    "open",    "によって", "により", "ことで",  "使って", "使い",     "用い",
+        "利用し", "方法",    "手順",     "まず",    "次に",     "を押",   "を選",    "を開",   "実行し",   "入力し",
+        "設定し", "通じて",  "クリック", "durch",   "mithilfe", "indem",  "mittels", "avec",   "mediante", "con",
+        "anhand", "hierbei", "hierfür",  "dazu",    "通过",     "使用",   "利用",    "用",     "是由",     "所形成",
+        "构成",   "组成",    "하여",     "으로",    NULL};
+    static const char *const weak[] = {"to", "in", "as", "して", "で", "mit", NULL};
     return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
 }
 
@@ -86,17 +95,55 @@ static bool definition_begins(const struct asked_rated *rated)
     return length == 0;
 }
 
+#define SUBJECT_LATE     24 /* letters: an article and adjectives may stand before the subject */
+#define SUBJECT_LATE_HAN 4
+
+/* Where the subject of the question ends in the sentence, which begins with it; 0: it does not. */
+static size_t marker_behind_subject(const struct asked_rated *rated)
+{
+    const struct asked_letters *question = rated->question, *sentence = rated->sentence;
+    size_t begin = rated->subject.begin, end = rated->subject.end;
+    size_t late = rated->asked->language[0] == 'z' ? SUBJECT_LATE_HAN : SUBJECT_LATE;
+    while (begin < end && script_of(question->at[begin].code) <= SCRIPT_SPACE)
+        begin++;
+    for (size_t at = 0; begin < end && at < late && at + (end - begin) <= sentence->count; at++) {
+        size_t same = 0;
+        while (begin + same < end && sentence->at[at + same].code == question->at[begin + same].code)
+            same++;
+        if (begin + same == end)
+            return at + same;
+    }
+    return 0;
+}
+
+/* The subject, perhaps with a gloss in brackets, and then a verb that defines it: "A heron (Ardea) is a bird". */
 static double asked_rate_definition(const struct asked_rated *rated)
 {
     static const char *const strong[] = {
-        "is a",      "is an",      "is the",   "are a",    "was a",      "was an",     "was the", "are",     "means",
-        "refers to", "defined as", "known as", "called",   "stands for", "denotes",    "である",  "です",    "とは",
-        "を指す",    "を意味",     "という",   "といい",   "と呼ば",     "のこと",     "の一種",  "を示",    "を表",
-        "をいう",    "を言",       "ist ein-", "war ein-", "sind",       "bezeichnet", "est un-", "désigne", "es un-",
-        "significa", "是",         "指",       "이다",     "말한다",     NULL};
-    if (!asked_sentence_has(rated->sentence, strong))
+        "is a",       "is an",     "is the",     "are a",        "was a",      "was an",     "was the",     "are",
+        "means",      "refers to", "defined as", "known as",     "called",     "stands for", "denotes",     "である",
+        "です",       "とは",      "を指す",     "を意味",       "という",     "といい",     "と呼ば",      "のこと",
+        "の一種",     "ist ein-",  "war ein-",   "sind",         "bezeichne-", "est un-",    "désigne",     "es un-",
+        "significa",  "是",        "指",         "이다",         "말한다",     "ist der",    "ist die",     "ist das",
+        "beschreibt", "bedeutet",  "steht für",  "versteht man", "genannt",    "heisst",     "bezeichnung", "angesehen",
+        "definiert",  "gilt als",  "gelten als", "est le",       "est la",     "sont des",   "es el",       "es la",
+        "son los",    "signifie",  "即",         "を示",         "を表",       "をいう",     "を言",        NULL};
+    const struct asked_letters *sentence = rated->sentence;
+    bool defines = asked_sentence_has(sentence, strong);
+    bool tables = rated->spoken != LATIN_ENGLISH || rated->asked->language[0] == 'z';
+    size_t behind = tables ? marker_behind_subject(rated) : 0;
+    if (!defines && !behind)
         return 0.3;
-    return rated->asked->language[0] != 'j' || definition_begins(rated) ? 0.9 : 0.6;
+    if (!tables)
+        return rated->asked->language[0] != 'j' || definition_begins(rated) ? 0.9 : 0.6;
+    if (!behind)
+        return 0.7;
+    while (behind < sentence->count && script_of(sentence->at[behind].code) == SCRIPT_SPACE)
+        behind++;
+    uint32_t next = sentence->at[behind].code;
+    if (next == 0x7684) /* 的: the subject only describes another one */
+        return 0.5;
+    return defines || next == '(' || next == 0xFF08 ? 1 : 0.5;
 }
 
 static double asked_rate_list(const struct asked_letters *sentence)

@@ -58,7 +58,8 @@ static bool name_is_beside_focus(const struct asked_rated *rated, const struct a
 static bool name_is_quoted(const struct asked_letters *letters, const struct asked_run *run)
 {
     uint32_t before = run->begin ? letters->at[run->begin - 1].code : 0;
-    return before == 0x300C || before == 0x300E || before == '"' || before == 0x300A || before == 0xAB;
+    return before == 0x300C || before == 0x300E || before == '"' || before == 0x300A || before == 0xAB ||
+           before == 0x201E || before == 0x201C;
 }
 
 static double name_fits_person(const struct asked_letters *letters, const struct asked_run *run)
@@ -157,7 +158,7 @@ static double name_fits_japanese(const struct asked_rated *rated, const struct a
     if (rated->asked->focus.end > rated->asked->focus.begin && name_has_focus(rated, run))
         return 1;
     if (rated->asked->language[0] == 'z')
-        return name_fits_unmarked(run);
+        return asked_name_fits_chinese(rated, run);
     if (rated->asked->type == ASKED_PERSON)
         return name_fits_person(letters, run);
     if (rated->asked->type == ASKED_PLACE)
@@ -169,9 +170,10 @@ static double name_fits_japanese(const struct asked_rated *rated, const struct a
 
 double asked_rate_names(const struct asked_rated *rated)
 {
-    static const char *const naming[] = {"called", "named",     "known as", "titled", "entitled",
-                                         "dubbed", "nicknamed", "と呼ば",   "という", "と名付",
-                                         "と称",   "名付け",    "と改",     "と言",   NULL};
+    static const char *const naming[] = {
+        "genannt",   "bezeichnet", "heisst", "namens", "namen",  "appelé-", "nommé-",   "llamad-", "称为",     "叫做",
+        "被称",      "名为",       "命名",   "又称",   "called", "named",   "known as", "titled",  "entitled", "dubbed",
+        "nicknamed", "と呼ば",     "という", "と名付", "と称",   "名付け",  "と改",     "と言",    NULL};
     struct asked_run run;
     double best = rated->asked->type == ASKED_PLACE && !rated->latin ? asked_rate_locations(rated) : 0;
     bool latin_before = false;
@@ -179,10 +181,13 @@ double asked_rate_names(const struct asked_rated *rated)
     for (size_t at = 0; asked_run_next(rated, &at, &run);) {
         double fits = 0;
         if (run.script == SCRIPT_LETTER && run.capital && run.end - run.begin > 1 &&
-            !name_is_function_word(rated->sentence, &run) && !asked_is_month(rated->sentence, &run) &&
-            !asked_is_weekday(rated->sentence, &run)) {
+            !(rated->spoken == LATIN_ENGLISH ? name_is_function_word(rated->sentence, &run)
+                                             : asked_is_function_word(rated, &run)) &&
+            !asked_is_month(rated->sentence, &run) && !asked_is_weekday(rated->sentence, &run)) {
             fresh = last_end && run.begin <= last_end + 1 ? fresh + run.fresh : run.fresh;
-            fits = run.fresh ? name_fits_latin(rated, &run, fresh, !latin_before) : 0;
+            fits = !run.fresh                       ? 0
+                   : rated->spoken == LATIN_ENGLISH ? name_fits_latin(rated, &run, fresh, !latin_before)
+                                                    : asked_name_fits_spaced(rated, &run, fresh);
             last_end = run.end;
         } else if ((run.script == SCRIPT_HAN || run.script == SCRIPT_KATAKANA) && run.fresh &&
                    !name_is_unit(rated->sentence, &run)) {

@@ -24,11 +24,11 @@ static bool number_is_digit(uint32_t code)
     return script_of(code) == SCRIPT_DIGIT;
 }
 
-/* 一 to 九, 〇, 十, 百, 千, 万, 億, 両 is none. */
+/* 一 to 九, 两, 〇, 十, 百, 千, 万, 億; 両 is none. */
 static bool number_is_han(uint32_t code)
 {
-    static const uint32_t codes[] = {0x4E00, 0x4E8C, 0x4E09, 0x56DB, 0x4E94, 0x516D, 0x4E03, 0x516B,
-                                     0x4E5D, 0x3007, 0x5341, 0x767E, 0x5343, 0x4E07, 0x5104, 0x5146};
+    static const uint32_t codes[] = {0x4E24, 0x5169, 0x4EBF, 0x4E00, 0x4E8C, 0x4E09, 0x56DB, 0x4E94, 0x516D, 0x4E03,
+                                     0x516B, 0x4E5D, 0x3007, 0x5341, 0x767E, 0x5343, 0x4E07, 0x5104, 0x5146};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] == code)
             return true;
@@ -108,7 +108,9 @@ static void number_take_unit(const struct asked_letters *letters, struct asked_n
     while (script_of(code_at(letters, at)) == SCRIPT_SPACE || code_at(letters, at) == '-')
         at++;
     for (size_t i = 0; i < 2; i++) { /* "2 million people", "5 thousand dollars" */
-        static const char *const multipliers[] = {"million", "billion", "thousand", "hundred", "trillion", NULL};
+        static const char *const multipliers[] = {"millionen", "milliarden", "million",  "billion",
+                                                  "thousand",  "hundred",    "trillion", "milliarde",
+                                                  "mio.",      "mrd.",       "tausend",  NULL};
         for (const char *const *word = multipliers; *word; word++) {
             size_t count = asked_stands(letters, at, letters->count, *word);
             if (count) {
@@ -305,7 +307,10 @@ static double asked_fits_numbers_number_fits(const struct asked_rated *rated, co
     if (asked->type == ASKED_DURATION)
         return number->unit == ASKED_UNIT_TIME ? 1 : number->date ? 0.3 : 0.2;
     if (asked->unit == ASKED_UNIT_NONE || asked->unit == ASKED_UNIT_THINGS)
-        return number->date ? 0.2 : number->unit == ASKED_UNIT_NONE ? 0.8 : number->unit == ASKED_UNIT_TIME ? 0.4 : 0.6;
+        return number->date                        ? 0.2
+               : number->unit <= ASKED_UNIT_THINGS ? 0.8
+               : number->unit == ASKED_UNIT_TIME   ? 0.4
+                                                   : 0.6;
     if (asked->unit == number->unit)
         return 1;
     return number->unit == ASKED_UNIT_NONE ? 0.5 : number->date ? 0.1 : 0.3;
@@ -357,12 +362,15 @@ static double asked_rate_calendar(const struct asked_rated *rated)
 double asked_rate_numbers(const struct asked_rated *rated)
 {
     static const char *const when[] = {
-        "when",     "after",  "before", "during", "following", "since",   "until",  "monday-",   "december", "january",
-        "february", "march",  "april",  "may",    "june",      "july",    "august", "september", "october",  "november",
-        "today",    "spring", "summer", "autumn", "winter",    "century", "時代",   "後",        "前",       "時に",
-        "頃",       "翌",     "同年",   "春",     "夏",        "秋",      "冬",     NULL};
-    static const char *const amounts[] = {"many", "several", "few", "none", "half", "all", "both",
-                                          "多く", "半分",    "全",  "半数", "数",   "両",  NULL};
+        "when",    "after",    "before",  "during", "following", "since",    "until",       "monday-", "december",
+        "january", "february", "march",   "april",  "may",       "june",     "july",        "august",  "september",
+        "october", "november", "today",   "spring", "summer",    "autumn",   "winter",      "century", "januar",
+        "februar", "märz",     "juni",    "juli",   "oktober",   "dezember", "jahrhundert", "heute",   "frühling",
+        "sommer",  "herbst",   "seitdem", "時代",   "後",        "前",       "時に",        "頃",      "翌",
+        "同年",    "春",       "夏",      "秋",     "冬",        NULL};
+    static const char *const amounts[] = {"many",    "several", "few",   "none", "half",  "all",  "both", "viele",
+                                          "mehrere", "wenige",  "keine", "alle", "beide", "数百", "数十", "多数",
+                                          "多く",    "半分",    "全",    "半数", "数",    "両",   NULL};
     static const char *const often[] = {"once",     "twice",      "daily",     "weekly", "monthly", "yearly",
                                         "annually", "biannually", "quarterly", "hourly", "nightly", "every",
                                         "毎日",     "毎週",       "毎月",      "毎年",   "毎晩",    "毎朝",

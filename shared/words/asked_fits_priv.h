@@ -3,6 +3,7 @@
 #define RENGA_WORDS_ASKED_FITS_PRIV_H
 
 #include "words/asked_priv.h"
+#include "words/words.h"
 
 #define ASKED_SEEN_BITS 32768 /* a power of 2; a false positive hides one word */
 
@@ -18,6 +19,7 @@ struct asked_rated {
     const struct asked *asked;
     const struct asked_letters *question, *sentence;
     struct asked_part counter, focus, subject; /* letters of the question */
+    enum latin_language spoken;                /* of the question; English also for languages in other scripts */
     struct asked_seen seen;
     bool latin;                           /* blanks separate words */
     uint16_t hits[ASKED_LETTERS_MAX + 1]; /* words of the question in the sentence before a letter */
@@ -35,6 +37,9 @@ bool asked_run_next(const struct asked_rated *rated, size_t *at, struct asked_ru
 /* English with a capital letter: a day of the week; a month, also in German, French and Spanish. */
 bool asked_is_weekday(const struct asked_letters *letters, const struct asked_run *run);
 bool asked_is_month(const struct asked_letters *letters, const struct asked_run *run);
+
+/* Whether a word is one of the function words of the language of the question. */
+bool asked_is_function_word(const struct asked_rated *rated, const struct asked_run *run);
 
 /* Whether the question has the word of letters [begin, end) of the sentence, as a whole run of letters. */
 bool asked_question_has(const struct asked_rated *rated, size_t begin, size_t end);
@@ -62,6 +67,12 @@ double asked_rate_locations(const struct asked_rated *rated);
 
 /* The best new name. */
 double asked_rate_names(const struct asked_rated *rated);
+
+/* How well a new word with a capital letter fits in German, French and Spanish. `fresh`: new words in a row. */
+double asked_name_fits_spaced(const struct asked_rated *rated, const struct asked_run *run, size_t fresh);
+
+/* How well a run of Han characters fits in Chinese. */
+double asked_name_fits_chinese(const struct asked_rated *rated, const struct asked_run *run);
 
 /* Whether one of the words stands in the sentence: Latin words as whole words; a trailing "-" matches any ending. */
 bool asked_sentence_has(const struct asked_letters *sentence, const char *const *words);

@@ -175,16 +175,42 @@ static struct asked_part rule_subject_spaced(const struct asked_letters *letters
     return (struct asked_part){in.tokens[subject.begin].begin, in.tokens[subject.end - 1].end};
 }
 
-/* Whether an article or a name follows, and no preposition: "was ist ein Browser", not "was ist zwischen". */
+static bool rule_is_capital(const struct asked_letters *letters, size_t at)
+{
+    size_t next;
+    return u_isupper((UChar32)utf8_read(letters->text, letters->at[at].end, letters->at[at].begin, &next));
+}
+
+/* Whether an article, a name, or an adjective with its noun follows, and no preposition: "was ist ein Browser", "was
+ * ist emotionale Intelligenz", not "was ist zwischen". */
 static bool rule_defines(const struct asked_letters *letters, size_t at, size_t end)
 {
     static const char *const articles[] = {"ein ", "eine ", "einen ", "der ", "die ", "das ", "un ",
                                            "una ", "el ",   "la ",    "los ", "las ", NULL};
-    size_t next;
     while (at < end && letters->at[at].code == ' ')
         at++;
-    uint32_t first = utf8_read(letters->text, letters->at[at].end, letters->at[at].begin, &next);
-    return asked_stands_any(letters, at, end, articles) || u_isupper((UChar32)first);
+    if (asked_stands_any(letters, at, end, articles) || rule_is_capital(letters, at))
+        return true;
+    size_t word = at;
+    while (at < end && rule_is_letter(letters, at))
+        at++;
+    bool inflected = at > word + 3 && letters->at[at - 1].code == 'e';
+    return inflected && at + 1 < end && letters->at[at].code == ' ' && rule_is_capital(letters, at + 1);
+}
+
+/* Schiffe in "wie viele Schiffe": the word behind the question word is counted; in Chinese, its measure word. */
+static void rule_count(const struct asked_language *language, const struct asked_letters *letters,
+                       struct asked_part sentence, struct asked_part word, struct asked *asked)
+{
+    size_t begin = word.end, end;
+    while (language->spaced && begin < sentence.end && letters->at[begin].code == ' ')
+        begin++;
+    for (end = begin; end < sentence.end && rule_is_letter(letters, end) && language->spaced;)
+        end++;
+    if (!language->spaced && begin < sentence.end && script_of(letters->at[begin].code) == SCRIPT_HAN)
+        end = begin + 1;
+    if (asked->type == ASKED_QUANTITY && asked->unit == ASKED_UNIT_THINGS && end > begin)
+        asked->counter = asked_span(letters, (struct asked_part){begin, end});
 }
 
 static void rule_read(const struct asked_language *language, const struct asked_rule *rule,
@@ -229,6 +255,7 @@ bool asked_read_rules(const struct asked_language *language, const struct asked_
         asked->type = ASKED_YES_NO;
     } else {
         rule_read(language, rule, letters, sentence, word, &focus, &subject, asked);
+        rule_count(language, letters, sentence, word, asked);
         asked_add_word(asked, letters, word);
     }
     if (language->spaced)

@@ -103,7 +103,8 @@ static bool selection_asks(const char *text, size_t length)
 
 static bool selection_is_stopped(const char *text, size_t length)
 {
-    static const char *const stops[] = {".", "!", "。", "！", ".)", "」", "．", "\"", "…", "”", "』", ")", "）"};
+    static const char *const stops[] = {".", "!", "。", "！", ".)", "」", "．", "\"",
+                                        "…", "”", "“",  "»",  "』", ")",  "）"};
     return selection_ends_with(text, length, stops, sizeof(stops) / sizeof(*stops));
 }
 
@@ -111,11 +112,17 @@ static bool selection_is_stopped(const char *text, size_t length)
 static bool selection_continues(const char *text, size_t length)
 {
     static const char *const begins[] = {
-        "It ",    "Its ",     "This ",      "These ",    "They ",  "Their ", "He ",    "She ",        "His ",
-        "Her ",   "Such ",    "That ",      "Those ",    "これ",   "それ",   "この",   "その",        "同",
-        "彼",     "ここ",     "そこ",       "また",      "さらに", "なお",   "ただし", "例えば",      "たとえば",
-        "特に",   "おそらく", "したがって", "従って",    "つまり", "しかし", "ですが", "For example", "For this",
-        "To do ", "Then ",    "Instead",    "Therefore", "However"};
+        "It ", "Its ", "This ", "These ", "They ", "Their ", "He ", "She ", "His ", "Her ", "Such ", "That ", "Those ",
+        "これ", "それ", "この", "その", "同", "彼", "ここ", "そこ", "また", "さらに", "なお", "ただし", "例えば",
+        "たとえば", "特に", "おそらく", "したがって", "従って", "つまり", "しかし", "ですが", "For example", "For this",
+        "To do ", "Then ", "Instead", "Therefore", "However",
+        /* German, French and Spanish */
+        "Er ", "Sein ", "Seine", "Ihr ", "Ihre", "Letztere", "Sie ", "Mit ihm ", "Mit ihr ", "Bei ihm ", "In ihm ",
+        "In ihr ", "Stattdessen ", "Il ", "Elle ", "Ils ", "Elles ", "Ses ", "Leur", "Celui-ci ", "Celle-ci ", "Él ",
+        "Ella ", "Su ", "Sus ",
+        /* Chinese */
+        "他是", "他在", "他的", "他于", "他曾", "他被", "她", "它", "这", "這", "该", "該", "其中", "其後", "其后",
+        "此", "但", "不过", "不過", "另外", "同时", "同時", "因此", "所以", "主要", "之后", "之後", "后来"};
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
         if (length > strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
             return true;

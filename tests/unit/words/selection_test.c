@@ -197,6 +197,24 @@ static void a_sentence_that_continues_the_subject_with_the_identifier_is_best(vo
     expect(passages + 1, &found, 0, "この索引ファイルは Sources.gz と呼ばれます。");
 }
 
+static void a_pronoun_continues_the_subject_of_the_sentence_before(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Amt", "Staatsoberhaupt von Lurien ist der Präsident. Er muss Lurier sein.", 0.6, 1),
+        passage_of("职务", "卢里国的元首是总统。他是由议会选出的人。", 0.6, 2),
+    };
+    static const char *const questions[] = {"Welche Bedingung muss der Präsident von Lurien erfüllen?",
+                                            "卢里国的总统由谁选出？"};
+    for (size_t i = 0; i < COUNT(passages); i++) {
+        struct found found;
+        bool continues = false;
+        ask(passages + i, 1, questions[i], &found);
+        for (size_t k = 0; k < found.selection.count; k++)
+            continues |= found.selection.list[k].signs[SIGN_CONTINUES] > 0;
+        assert_true(continues);
+    }
+}
+
 static void the_question_as_a_whole_is_covered_or_not(void **state)
 {
     const struct passage passages[] = {
@@ -235,6 +253,7 @@ int main(void)
         cmocka_unit_test(an_answer_below_its_question_is_read_from_the_beginning),
         cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),
         cmocka_unit_test(a_sentence_that_continues_the_subject_with_the_identifier_is_best),
+        cmocka_unit_test(a_pronoun_continues_the_subject_of_the_sentence_before),
         cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
         cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
     };
