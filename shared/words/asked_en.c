@@ -281,7 +281,7 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
     if (en_is_any(in, in->count - 1, "called named known as titled termed") || en_has(in, "called nicknamed"))
         asked->type = ASKED_NAME;
     if (plural && asked->type != ASKED_NAME && class && class->type != ASKED_COMPARISON && article)
-        asked->type = ASKED_LIST;
+        asked->type = class->type == ASKED_HOW && last ? ASKED_HOW : ASKED_LIST;
     bool passive = !article && phrase.begin == token && token < in->count && en_is_verb(in, token);
     if (en_is_any(in, token, "in on at") || (passive && asked->type == ASKED_DEFINITION))
         asked->type = ASKED_ANYTHING;
@@ -295,9 +295,19 @@ static void en_read_is(struct en_sentence *in, size_t token, bool plural, struct
         asked->type = ASKED_NAME;
 }
 
-static void en_read_does(const struct en_sentence *in, struct asked *asked)
+/* "What do I do when …?", "What can we do to …?": the method, not a thing. */
+static bool en_asks_what_to_do(const struct en_sentence *in, size_t token)
 {
-    asked->type = ASKED_ANYTHING;
+    bool person = en_is_any(in, token + 1, "i we you one users people");
+    size_t verb = token + 2;
+    verb += en_is_any(in, verb, "have need") && en_is_any(in, verb + 1, "to") ? 2 : 0;
+    return person && en_is_any(in, verb, "do") &&
+           (verb + 1 == in->count || en_is_any(in, verb + 1, "to if when after"));
+}
+
+static void en_read_does(const struct en_sentence *in, size_t token, struct asked *asked)
+{
+    asked->type = en_asks_what_to_do(in, token) ? ASKED_HOW : ASKED_ANYTHING;
     if (en_has(in, "mean means") || (en_has(in, "stand") && en_has(in, "for")))
         asked->type = ASKED_DEFINITION;
     else if (en_is_any(in, in->count - 1, "call called named") || en_has(in, "call"))
@@ -323,7 +333,7 @@ static void en_read_what(struct en_sentence *in, size_t token, struct asked *ask
     else if (in->contracted && token == 0)
         en_read_is(in, next, false, asked);
     else if (en_auxiliary(in, next))
-        en_read_does(in, asked);
+        en_read_does(in, next, asked);
     else
         en_read_class(in, next, asked);
     if (en_is_any(in, token, "which") && asked->type == ASKED_DEFINITION)

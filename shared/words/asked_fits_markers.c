@@ -1,4 +1,4 @@
-/* Rates a sentence by words that mark a reason, a method, a definition, a list or a comparison. */
+/* Rates a sentence by words that mark a reason, a definition, a list or a comparison. */
 #include "words/asked_fits_priv.h"
 
 #include <string.h>
@@ -56,19 +56,6 @@ static double asked_rate_reason(const struct asked_letters *sentence)
         NULL};
     static const char *const weak[] = {"since", "for",    "to", "as",   "and so", "から", "ことに", "として",
                                        "結果",  "ように", "zu", "pour", "para",   "por",  "为",     NULL};
-    return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
-}
-
-static double asked_rate_method(const struct asked_letters *sentence)
-{
-    static const char *const strong[] = {
-        "by",     "using",   "via",      "through", "with",     "use",    "first",   "then",   "click",    "select",
-        "press",  "run",     "enter",    "open",    "によって", "により", "ことで",  "使って", "使い",     "用い",
-        "利用し", "方法",    "手順",     "まず",    "次に",     "を押",   "を選",    "を開",   "実行し",   "入力し",
-        "設定し", "通じて",  "クリック", "durch",   "mithilfe", "indem",  "mittels", "avec",   "mediante", "con",
-        "anhand", "hierbei", "hierfür",  "dazu",    "通过",     "使用",   "利用",    "用",     "是由",     "所形成",
-        "构成",   "组成",    "하여",     "으로",    NULL};
-    static const char *const weak[] = {"to", "in", "as", "して", "で", "mit", NULL};
     return asked_sentence_has(sentence, strong) ? 1 : asked_sentence_has(sentence, weak) ? 0.5 : 0.2;
 }
 

@@ -56,6 +56,9 @@ double asked_rate_markers(const struct asked_rated *rated);
 /* Whether the sentence says that something can or must be, where a Japanese question asks this; 0.5 if it does not. */
 double asked_rate_whether(const struct asked_rated *rated);
 
+/* How well the sentence tells how something is done: an instruction, a command, or words for a means. */
+double asked_rate_method(const struct asked_letters *sentence);
+
 /* Whether the question asks for a thing whose name is an identifier: a command, a file, an option. */
 bool asked_wants_identifier(const struct asked_rated *rated);
 

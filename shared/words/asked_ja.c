@@ -210,12 +210,14 @@ static void ja_take(struct asked *asked, const struct asked_word *word)
     asked->unit = word->unit;
 }
 
-/* 年 in 何年前 and 何年がかり is a duration; 何日で消えますか asks for one, too. */
+/* 年 in 何年前 and 何年がかり is a duration; 何日で消えますか and 何日保存されますか ask for one, too. A particle
+ * stands before the verb of a date: 何日に残しますか. */
 static bool ja_is_span_of_time(const struct ja_sentence *in, size_t at)
 {
-    static const char *const tails[] = {"間",     "がかり", "かか",   "掛",   "かけ", "前",   "ぶり", "続",
-                                        "後",     "ほど",   "もの",   "経",   "以上", "以内", "もら", "生き",
-                                        "にわた", "にも",   "足らず", "過ご", "分",   NULL};
+    static const char *const tails[] = {
+        "間",   "がかり", "かか", "掛",     "かけ", "前",     "ぶり", "続",   "後",   "ほど", "もの", "経", "以上",
+        "以内", "もら",   "生き", "にわた", "にも", "足らず", "過ご", "保",   "有効", "必要", "滞在", "残", "待",
+        "使",   "維持",   "継続", "猶予",   "住",   "働",     "勤",   "在籍", "在任", "休め", "延",   "分", NULL};
     static const char *const dates[] = {"でし", "です", "であ", "でしょ", NULL};
     return asked_stands_any(in->letters, at, in->end, tails) ||
            (ja_code(in->letters, at) == 0x3067 && !asked_stands_any(in->letters, at, in->end, dates));

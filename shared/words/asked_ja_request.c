@@ -54,6 +54,14 @@ static bool ja_topic_asks(const struct ja_sentence *in)
            (end > in->topic.begin + 1 && asked_stands(in->letters, end - 2, end, "もの"));
 }
 
+/* 設定するには: a verb in its plain form before には. */
+static bool ja_ends_with_purpose(const struct ja_sentence *in, size_t last)
+{
+    static const char *const verbs[] = {"う", "く", "ぐ", "す", "つ", "ぬ", "ぶ", "む", "る", NULL};
+    return last > in->begin + 2 && asked_stands(in->letters, last - 2, last, "には") > 0 &&
+           asked_stands_any(in->letters, last - 3, last, verbs);
+}
+
 bool ja_read_request(struct ja_sentence *in, struct asked *asked)
 {
     bool requests;
@@ -67,7 +75,8 @@ bool ja_read_request(struct ja_sentence *in, struct asked *asked)
     bool topic = last > in->begin && ja_code(in->letters, last - 1) == JA_HA;
     bool defines = asked_stands(in->letters, last >= 2 ? last - 2 : 0, last, "とは") > 0 ||
                    asked_stands(in->letters, last >= 2 ? last - 2 : 0, last, "って") > 0;
-    in->topic = (struct asked_part){in->begin, defines ? last - 2 : topic ? last - 1 : last};
+    bool purpose = !requests && ja_ends_with_purpose(in, last);
+    in->topic = (struct asked_part){in->begin, defines || purpose ? last - 2 : topic ? last - 1 : last};
     if (ja_part_is_empty(in->topic))
         return false;
     ja_split_topic(in->letters, in->topic, &focus, &subject);
@@ -83,7 +92,9 @@ bool ja_read_request(struct ja_sentence *in, struct asked *asked)
     static const char *const all[] = {"をすべて", "を全て", NULL};
     lists |= requests && asked_stands_any(in->letters, end, in->end, all);
     asked->type = compares ? ASKED_COMPARISON : lists ? ASKED_LIST : ASKED_ANYTHING;
-    if (defines || (about && !class))
+    if (purpose)
+        asked->type = ASKED_HOW;
+    else if (defines || (about && !class))
         asked->type = ASKED_DEFINITION;
     else if (class && !compares && !lists && (requests || topic || !ja_ends_as_question(in))) {
         asked->type = class->type;

@@ -31,11 +31,6 @@ static bool sums_init(const struct evidence *evidence, struct sums *sums)
            sums->passage && sums->heading;
 }
 
-static bool selection_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
-{
-    return evidence->units[unit].passage == evidence->units[next].passage && !evidence->units[unit].heading;
-}
-
 /* The holders of a term are in ascending order, and the heading is the first unit of its passage. */
 static void selection_add_term(const struct evidence *evidence, const struct query_term *term, struct sums *sums)
 {
@@ -229,6 +224,74 @@ static enum selection_sign sign_of(enum asked_type type)
     }
 }
 
+/* The weight of the question's terms that the units [unit, end) have, and of those that only the heading has. */
+struct step_terms {
+    double own, specific, heading;
+};
+
+static struct step_terms step_terms_of(const struct evidence *evidence, const struct query *query, uint32_t unit,
+                                       uint32_t end)
+{
+    struct step_terms terms = {0};
+    uint8_t has[QUERY_TERMS_MAX], above[QUERY_TERMS_MAX];
+    uint32_t first = evidence->firsts[evidence->units[unit].passage];
+    selection_mark(evidence, query, unit, end, false, has);
+    selection_mark(evidence, query, first, first + evidence->units[first].heading, false, above);
+    for (size_t i = 0; i < query->count; i++) {
+        double weight = query->terms[i].id == NO_TERM ? 0 : query->terms[i].weight;
+        bool own = has[i] & HAS_SENTENCE;
+        terms.own += own ? weight : 0;
+        terms.specific += own ? weight * weight : 0;
+        terms.heading += !own && above[i] & HAS_SENTENCE ? weight : 0;
+    }
+    return terms;
+}
+
+/* Steps are given whole, so they count as one sentence, which needs no full stop. It has half of the words that only
+ * other steps than the best one have: long lists have many words. */
+static void read_steps(const struct evidence *evidence, const struct question *question, const struct sums *sums,
+                       struct selected *selected)
+{
+    const struct query *query = &question->terms;
+    double *signs = selected->signs, own = 0, specific = 0;
+    struct step_terms all = step_terms_of(evidence, query, selected->unit, selected->end);
+    for (uint32_t unit = selected->unit; unit < selected->end; unit++) {
+        own = sums->own[unit] > own ? sums->own[unit] : own;
+        specific = sums->specific[unit] > specific ? sums->specific[unit] : specific;
+    }
+    own = (own + all.own) / 2;
+    specific = (specific + all.specific) / 2;
+    double rest = sums->passage[selected->chosen.passage] - own;
+    signs[SIGN_OWN] = selection_share(own, sums->all);
+    signs[SIGN_OWN_BEST] = own < question->best_own ? selection_share(own, question->best_own) : 1;
+    signs[SIGN_SPECIFIC] = selection_share(specific, sums->all_specific);
+    signs[SIGN_HEADING] = selection_share(all.heading, sums->all);
+    signs[SIGN_BEFORE] = signs[SIGN_AFTER] = signs[SIGN_UNSTOPPED] = 0;
+    signs[SIGN_PASSAGE] = rest > 0 ? selection_share(rest, sums->all) : 0;
+}
+
+#define STEPS_FIT       1   /* of steps, to a question for a method */
+#define INSTRUCTS_LEAST 0.6 /* the fit of an item that is an instruction, so that its list has steps */
+
+/* How well a sentence, or the steps that it begins, fits the asked type. */
+static struct asked_fit read_fit(const struct evidence *evidence, const struct question *question,
+                                 const struct sums *sums, struct selected *selected)
+{
+    uint32_t first, end;
+    const char *text = evidence->passages[selected->chosen.passage].text + selected->chosen.span.begin;
+    struct asked_fit fit = asked_fits(&question->asked, question->text, question->length, text,
+                                      selected->chosen.span.end - selected->chosen.span.begin);
+    if (question->asked.type != ASKED_HOW ||
+        !selection_steps_of(evidence, selected->unit, fit.type >= INSTRUCTS_LEAST, &first, &end))
+        return fit;
+    fit.type = STEPS_FIT;
+    if (first == selected->unit) {
+        selected->end = end;
+        read_steps(evidence, question, sums, selected);
+    }
+    return fit;
+}
+
 /* Only sentences that are good otherwise are read for the asked type. */
 static void rank_pool(const struct evidence *evidence, const struct question *question, const struct sums *sums,
                       const struct pool *pool, struct selection *selection)
@@ -237,15 +300,15 @@ static void rank_pool(const struct evidence *evidence, const struct question *qu
     uint8_t has[QUERY_TERMS_MAX];
     for (size_t i = 0; i < pool->count; i++) {
         const struct unit *unit = &evidence->units[pool->units[i]];
-        struct selected selected = {.unit = pool->units[i], .chosen = {.passage = unit->passage, .span = unit->span}};
-        const char *text = evidence->passages[unit->passage].text + unit->span.begin;
-        size_t length = unit->span.end - unit->span.begin;
+        struct selected selected = {.unit = pool->units[i],
+                                    .end = pool->units[i] + 1,
+                                    .chosen = {.passage = unit->passage, .span = unit->span}};
         read_signs(evidence, question, sums, &selected);
-        struct asked_fit fit = asked_fits(asked, question->text, question->length, text, length);
+        struct asked_fit fit = read_fit(evidence, question, sums, &selected);
         bool identifies = fit.identifier < FIT_UNKNOWN || fit.identifier > FIT_UNKNOWN;
         double known = identifies ? fit.identifier : fit.type;
         selected.signs[identifies ? SIGN_FIT_IDENTIFIER : sign_of(asked->type)] = known;
-        selection_mark(evidence, &question->terms, selected.unit, false, has);
+        selection_mark(evidence, &question->terms, selected.unit, selected.end, false, has);
         selected.signs[SIGN_FOCUS] = selection_share_of(question, &asked->focus, has, HAS_SENTENCE);
         selected.signs[SIGN_SUBJECT] = (selection_share_of(question, &asked->subject, has, HAS_SENTENCE) +
                                         selection_share_of(question, &asked->subject, has, HAS_CONTEXT)) /

@@ -42,6 +42,7 @@ enum selection_sign {
 struct selected {
     struct chosen chosen; /* with its score */
     uint32_t unit;        /* of the evidence */
+    uint32_t end;         /* behind it, or behind the list of steps that it begins and that counts as one sentence */
     double signs[SELECTION_SIGNS];
 };
 

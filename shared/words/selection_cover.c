@@ -14,12 +14,15 @@ static void mark_unit(const struct evidence *evidence, const struct query *query
     }
 }
 
-void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t best, bool whole_passage,
-                    uint8_t has[QUERY_TERMS_MAX])
+void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t best, uint32_t end,
+                    bool whole_passage, uint8_t has[QUERY_TERMS_MAX])
 {
     uint32_t passage = evidence->units[best].passage, first = evidence->firsts[passage];
     memset(has, 0, QUERY_TERMS_MAX);
-    mark_unit(evidence, query, best, HAS_SENTENCE | HAS_CONTEXT | HAS_PASSAGE, has);
+    if (best == end)
+        return;
+    for (uint32_t unit = best; unit < end; unit++)
+        mark_unit(evidence, query, unit, HAS_SENTENCE | HAS_CONTEXT | HAS_PASSAGE, has);
     if (best > first)
         mark_unit(evidence, query, best - 1, HAS_CONTEXT | HAS_PASSAGE, has);
     if (evidence->units[first].heading)
@@ -77,7 +80,7 @@ void selection_cover(const struct evidence *evidence, const struct question *que
     const struct query_term *last = NULL;
     size_t count = 0;
     bool last_has = false;
-    selection_mark(evidence, &question->terms, selection->list[0].unit, true, has);
+    selection_mark(evidence, &question->terms, selection->list[0].unit, selection->list[0].end, true, has);
     for (size_t i = 0; i < question->terms.count; i++) {
         const struct query_term *term = &question->terms.terms[i];
         double weight = term->weight;

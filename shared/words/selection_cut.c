@@ -8,10 +8,9 @@
 
 #define CLEAR       0.9  /* the share of the sentences that are given, from which no other is added */
 #define LEAST       0.12 /* of the best sentence's odds that a further sentence must have */
-#define LEAST_OTHER 0.8  /* ... from another document */
+#define LEAST_OTHER 0.8  /* ... from another document, or beside steps */
 #define ALIKE_MOST  0.8  /* the weight that a sentence may have in common with one that is given, of the lighter one */
 #define ITEMS_MAX   12   /* of a list */
-#define LINE_BACK   64   /* bytes before a sentence that are searched for the mark of its line */
 #define NAMES_LEAST 0.08 /* the share of the question that a heading must add to stand before a sentence */
 #define HEADING_MAX 96   /* bytes of a heading before a sentence */
 
@@ -27,28 +26,6 @@ struct cutting {
 };
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
-
-/* Whether the unit is an item: its line has a mark, or it begins with a number as "1. ". */
-static bool selection_cut_is_item(const struct evidence *evidence, uint32_t unit)
-{
-    const struct unit *at = &evidence->units[unit];
-    const char *text = evidence->passages[at->passage].text;
-    size_t begin = at->span.begin, line = begin;
-    if (at->heading)
-        return false;
-    while (line > 0 && begin - line < LINE_BACK && text[line - 1] != '\n')
-        line--;
-    size_t behind = line_mark(text, at->span.end, line), first = skip_space(text, at->span.end, behind);
-    bool marked = behind > line && text[line + strspn(text + line, " \t")] != '#' && first == begin;
-    return marked || marker_read(text, at->span.end, begin).kind == 'n' ||
-           marker_read(text, at->span.end, begin).kind == 'b';
-}
-
-static bool selection_cut_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next)
-{
-    return next < evidence->unit_count && evidence->units[unit].passage == evidence->units[next].passage &&
-           !evidence->units[unit].heading;
-}
 
 static bool leads_in(const struct evidence *evidence, uint32_t unit)
 {
@@ -90,6 +67,15 @@ static bool is_given(const struct cutting *cutting, uint32_t unit)
     return false;
 }
 
+/* Whether the sentence was given as part of a list. */
+static bool is_in_given_list(const struct cutting *cutting, uint32_t unit)
+{
+    for (size_t i = 0; i < cutting->count; i++)
+        if (cutting->units[i] == unit)
+            return true;
+    return false;
+}
+
 /* Once. False: the answer is full. */
 static bool selection_cut_give(struct cutting *cutting, uint32_t unit, bool item)
 {
@@ -116,12 +102,13 @@ static void give_items(struct cutting *cutting, uint32_t first)
 {
     uint32_t unit = first;
     for (size_t items = 0; items < ITEMS_MAX; unit++) {
-        bool item = selection_cut_is_item(cutting->evidence, unit);
-        if ((unit != first && !selection_cut_are_beside(cutting->evidence, unit - 1, unit)) || (unit == first && !item))
+        bool item = selection_is_item(cutting->evidence, unit);
+        if ((unit != first && !selection_are_beside(cutting->evidence, unit - 1, unit)) || (unit == first && !item))
             return;
-        /* A second sentence of an item has no mark of its own: it ends the list unless an item follows. */
-        if (!item && !(selection_cut_are_beside(cutting->evidence, unit, unit + 1) &&
-                       selection_cut_is_item(cutting->evidence, unit + 1)))
+        /* A sentence without a mark ends the list unless it stands in the line of its item, or an item follows. */
+        if (!item && !selection_continues_item(cutting->evidence, unit) &&
+            !(selection_are_beside(cutting->evidence, unit, unit + 1) &&
+              selection_is_item(cutting->evidence, unit + 1)))
             return;
         if (!selection_cut_give(cutting, unit, item))
             return;
@@ -136,7 +123,7 @@ static bool items_reach(const struct cutting *cutting, uint32_t first, uint32_t 
 {
     size_t items = 0, bytes = cutting->bytes + lead, count = cutting->count + (lead > 0);
     for (uint32_t at = first; at < unit; at++) {
-        items += selection_cut_is_item(cutting->evidence, at);
+        items += selection_is_item(cutting->evidence, at);
         bytes += selection_cut_size_of(cutting->evidence, at);
     }
     return items < ITEMS_MAX && count + (unit - first) < PICKED_MAX &&
@@ -147,23 +134,20 @@ static bool items_reach(const struct cutting *cutting, uint32_t first, uint32_t 
 static void give_whole(struct cutting *cutting, uint32_t unit)
 {
     const struct evidence *evidence = cutting->evidence;
-    bool item = selection_cut_is_item(evidence, unit);
-    if (!item && leads_in(evidence, unit) && selection_cut_are_beside(evidence, unit, unit + 1)) {
+    uint32_t first = unit, end;
+    bool listed = cutting->terms->lists && selection_list_of(evidence, unit, &first, &end);
+    if (!listed && leads_in(evidence, unit) && selection_are_beside(evidence, unit, unit + 1)) {
         if (selection_cut_give(cutting, unit, false))
             give_items(cutting, unit + 1);
         return;
     }
-    if (!item || !cutting->terms->lists) {
+    if (!listed) {
         selection_cut_give(cutting, unit, false);
         return;
     }
-    uint32_t first = unit;
-    while (first > 0 && unit - first < 2 * ITEMS_MAX && selection_cut_are_beside(evidence, first - 1, first) &&
-           selection_cut_is_item(evidence, first - 1))
-        first--;
-    bool led = first > 0 && selection_cut_are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1);
+    bool led = first > 0 && selection_are_beside(evidence, first - 1, first) && leads_in(evidence, first - 1);
     uint32_t begin = first;
-    while (first < unit && (!selection_cut_is_item(evidence, first) ||
+    while (first < unit && (!selection_is_item(evidence, first) ||
                             !items_reach(cutting, first, unit, led ? selection_cut_size_of(evidence, begin - 1) : 0)))
         first++;
     if (led)
@@ -194,13 +178,14 @@ static double heading_adds(const struct cutting *cutting, uint32_t unit, const c
     return weight;
 }
 
-/* The part of "A > B > C" that adds most; the last one of several. */
+/* The part of "A > B > C" that adds most, the last one of several; above a list without a lead, the last part. */
 static void name_subject(struct cutting *cutting, const struct selected *selected, struct picked *picked)
 {
     const struct passage *passage = &cutting->evidence->passages[picked->passage];
+    bool adds_little =
+        selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] < selected->signs[SIGN_BEFORE];
     double most = 0;
-    if (selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] < selected->signs[SIGN_BEFORE] ||
-        !passage->heading)
+    if ((adds_little && !picked->item) || !passage->heading)
         return;
     for (size_t begin = 0; begin < passage->heading_length;) {
         const char *bar = memmem(passage->heading + begin, passage->heading_length - begin, " > ", 3);
@@ -209,7 +194,7 @@ static void name_subject(struct cutting *cutting, const struct selected *selecte
         double adds = end - begin <= HEADING_MAX ? heading_adds(cutting, selected->unit, part, end - begin) : 0;
         bool asks = end > begin && (part[end - begin - 1] == '?' ||
                                     (end - begin >= 3 && memcmp(passage->heading + end - 3, "？", 3) == 0));
-        if (adds > 0 && adds >= most && !asks) {
+        if (((adds > 0 && adds >= most) || picked->item) && end - begin <= HEADING_MAX && !asks) {
             most = adds;
             picked->heading = (struct span){begin, end};
         }
@@ -235,8 +220,25 @@ static bool answers_heading(const struct evidence *evidence, size_t passage)
             memcmp(at->heading + at->heading_length - (sizeof(wide) - 1), wide, sizeof(wide) - 1) == 0);
 }
 
+/* Whether the best sentence is a later step of an instruction in prose: "First … Then … Finally …" is given in order.
+ */
+static bool follows_on(const struct evidence *evidence, const struct selected *best)
+{
+    static const char *const begins[] = {"Then ",  "Next",   "After that", "Finally", "次に",
+                                         "その後", "続いて", "最後に",     "それから"};
+    const char *text = evidence->passages[best->chosen.passage].text + best->chosen.span.begin;
+    size_t length = best->chosen.span.end - best->chosen.span.begin;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (length > strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The heading stays before the first sentence. */
 static void sort_answer(struct picked *picked, size_t count)
 {
+    struct span heading = picked[0].heading;
+    picked[0].heading = (struct span){0, 0};
     for (size_t i = 1; i < count && picked[i].passage == picked[0].passage; i++) {
         struct picked next = picked[i];
         size_t at = i;
@@ -244,6 +246,7 @@ static void sort_answer(struct picked *picked, size_t count)
             picked[at] = picked[at - 1];
         picked[at] = next;
     }
+    picked[0].heading = heading;
 }
 
 size_t selection_cut(const struct evidence *evidence, const char *question, size_t length,
@@ -254,6 +257,7 @@ size_t selection_cut(const struct evidence *evidence, const char *question, size
     const struct selected *best = selection->list;
     double sum = 0, given = 0;
     size_t sentences = 0;
+    bool steps = false; /* the best sentence was given with its list */
     query_read(evidence, evidence, question, length, &cutting.query);
     cutting.given_in = arena_zalloc(evidence->arena, evidence->term_count * sizeof(*cutting.given_in));
     if (cutting.given_in == NULL)
@@ -264,20 +268,26 @@ size_t selection_cut(const struct evidence *evidence, const char *question, size
         const struct selected *next = &selection->list[i];
         double odds = exp(next->chosen.score - best->chosen.score);
         size_t before = cutting.count;
-        if (i > 0 && (given >= CLEAR * sum || odds < LEAST))
+        if (i > 0 && (given >= CLEAR * sum || odds < (steps ? LEAST_OTHER : LEAST)))
             break;
+        if (i > 0 && is_in_given_list(&cutting, next->unit)) {
+            given += odds;
+            continue;
+        }
         if (i > 0 &&
             ((odds < LEAST_OTHER && is_other_document(evidence, best, next)) || is_given(&cutting, next->unit)))
             continue;
         give_whole(&cutting, next->unit);
         if (cutting.count == before)
             break;
-        if (i == 0 && cutting.count == 1)
+        if (i == 0 && (cutting.count == 1 || picked[0].item))
             name_subject(&cutting, next, &picked[0]);
+        steps |= i == 0 && cutting.count > 1 && selection->asked.type == ASKED_HOW;
         given += odds;
         sentences++;
     }
-    if (cutting.count && answers_heading(evidence, picked[0].passage))
+    bool ordered = selection->asked.type == ASKED_HOW && selection->count && follows_on(evidence, best);
+    if (cutting.count && (ordered || answers_heading(evidence, picked[0].passage)))
         sort_answer(picked, cutting.count);
     return cutting.count;
 }

@@ -17,10 +17,28 @@ struct question {
     struct asked asked;
 };
 
-/* Which terms of the question a unit and its place have. */
+/* Which terms of the question the units [unit, end) and their place have. */
 enum { HAS_SENTENCE = 1, HAS_CONTEXT = 2, HAS_PASSAGE = 4 };
-void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t unit, bool whole_passage,
-                    uint8_t has[QUERY_TERMS_MAX]);
+void selection_mark(const struct evidence *evidence, const struct query *query, uint32_t unit, uint32_t end,
+                    bool whole_passage, uint8_t has[QUERY_TERMS_MAX]);
+
+/* ---- lists (selection_list.c) */
+
+#define LIST_UNITS_MAX 32 /* sentences of a list that are searched on each side of one */
+
+/* Whether the unit begins an item: its line has a mark, or it begins with a number or a bullet. */
+bool selection_is_item(const struct evidence *evidence, uint32_t unit);
+
+/* Whether the unit is a further sentence of an item, in its line. */
+bool selection_continues_item(const struct evidence *evidence, uint32_t unit);
+
+bool selection_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next);
+
+/* The list that the unit stands in: its first item, and the unit behind its last one. False: it is in none. */
+bool selection_list_of(const struct evidence *evidence, uint32_t unit, uint32_t *first, uint32_t *end);
+
+/* The same of a list of two or more numbered items, or bullets where `bullets` says so. */
+bool selection_steps_of(const struct evidence *evidence, uint32_t unit, bool bullets, uint32_t *first, uint32_t *end);
 
 /* The shares of the terms in a span of the question that a place has one of the `bits` for. */
 double selection_share_of(const struct question *question, const struct span *span, const uint8_t has[QUERY_TERMS_MAX],

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define BRACKETS_MAX ((size_t)600) /* bytes between a bracket and its partner, at most */
+#define BRACKETS_MAX   ((size_t)600) /* bytes between a bracket and its partner, at most */
+#define ANNOUNCING_MAX ((size_t)240) /* bytes of a sentence in which the announcement of steps is searched */
 
 void sentences_begin(struct sentence_reader *reader, const char *text, size_t length)
 {
@@ -218,6 +219,27 @@ void sentences_append(struct buffer *out, const char *text, size_t characters)
     buffer_append(out, text, whole);
 }
 
+/* Whether the last sentence says that steps follow: 次の手順で行います。 Of a longer one its end counts. */
+static bool announces_steps(const char *text, size_t length)
+{
+    static const char *const words[] = {"次の手順",   "以下の手順",          "次の順に",
+                                        "次の方法で", "the following steps", "these steps"};
+    static const char stop[] = "。";
+    size_t size = sizeof stop - 1, end = length, begin;
+    if (length > size && memcmp(text + length - size, stop, size) == 0)
+        end = length - size;
+    else if (length > 0 && text[length - 1] == '.')
+        end = length - 1;
+    for (begin = end; begin > 0 && end - begin < ANNOUNCING_MAX; begin--)
+        if (text[begin - 1] == '\n' || text[begin - 1] == '.' ||
+            (begin >= size && memcmp(text + begin - size, stop, size) == 0))
+            break;
+    for (size_t i = 0; end < length && i < sizeof words / sizeof *words; i++)
+        if (memmem(text + begin, end - begin, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 bool sentences_announce(const char *text, size_t length)
 {
     static const char *const ends[] = {
@@ -227,5 +249,5 @@ bool sentences_announce(const char *text, size_t length)
         if (length >= end && memcmp(text + length - end, ends[i], end) == 0)
             return true;
     }
-    return false;
+    return announces_steps(text, length);
 }

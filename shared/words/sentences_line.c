@@ -73,6 +73,6 @@ bool line_ends_block(const char *text, size_t length, size_t line, size_t at)
         return true;
     if (line_mark(text, length, next) != next || line_is_fence(text, length, next))
         return true;
-    struct marker marker = marker_read(text, length, first);
+    struct marker marker = marker_of_line(text, length, first);
     return marker.kind == 'b' || marker.kind == 'n';
 }

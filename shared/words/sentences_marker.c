@@ -2,6 +2,11 @@
 #include "words/sentences_priv.h"
 
 #define NUMBER_DIGITS_MAX 3
+#define CIRCLED_FIRST     0x2460 /* ① */
+#define CIRCLED_LAST      0x2473 /* ⑳ */
+#define WIDE_ZERO         0xFF10
+#define WIDE_OPEN         0xFF08
+#define WIDE_CLOSE        0xFF09
 
 static bool sentences_marker_is_bullet(uint32_t code)
 {
@@ -50,6 +55,53 @@ struct marker marker_read(const char *text, size_t length, size_t at)
     uint32_t code = utf8_read(text, length, at, &behind);
     return sentences_marker_is_bullet(code) ? bullet_read(text, length, behind, code)
                                             : sentences_marker_number_read(text, length, at);
+}
+
+/* ① to ⑳: a number that needs no closing mark. */
+static struct marker circled_read(const char *text, size_t length, size_t at)
+{
+    size_t behind = at;
+    uint32_t code = at < length ? utf8_read(text, length, at, &behind) : 0;
+    if (code < CIRCLED_FIRST || code > CIRCLED_LAST)
+        return (struct marker){0};
+    return (struct marker){.kind = 'n', .value = code - CIRCLED_FIRST + 1, .end = behind};
+}
+
+static bool is_bracket(uint32_t code, char ascii, uint32_t wide)
+{
+    return code == (unsigned char)ascii || code == wide;
+}
+
+/* "(1)", （1） and （１）. */
+static struct marker bracketed_read(const char *text, size_t length, size_t at)
+{
+    struct marker marker = {.close = "("};
+    size_t behind = at;
+    unsigned digits = 0;
+    if (at >= length || !is_bracket(utf8_read(text, length, at, &behind), '(', WIDE_OPEN))
+        return (struct marker){0};
+    while (behind < length && digits <= NUMBER_DIGITS_MAX) {
+        uint32_t code = utf8_read(text, length, behind, &behind);
+        uint32_t digit = code - (code >= WIDE_ZERO ? WIDE_ZERO : '0');
+        if (digits && is_bracket(code, ')', WIDE_CLOSE)) {
+            marker.kind = 'n';
+            marker.end = behind;
+            return marker;
+        }
+        if (digit > 9)
+            break;
+        marker.value = marker.value * 10 + digit;
+        digits++;
+    }
+    return (struct marker){0};
+}
+
+struct marker marker_of_line(const char *text, size_t length, size_t at)
+{
+    struct marker marker = marker_read(text, length, at);
+    if (!marker.kind || marker.kind == 'l')
+        marker = circled_read(text, length, at);
+    return marker.kind ? marker : bracketed_read(text, length, at);
 }
 
 bool marker_follows(const struct marker *first, const struct marker *next)

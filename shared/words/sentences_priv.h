@@ -35,6 +35,10 @@ struct marker {
 
 struct marker marker_read(const char *text, size_t length, size_t at);
 
+/* The same at the beginning of a line, where "(1)", （1） and ① are marks, too; in running text they refer to
+ * something. */
+struct marker marker_of_line(const char *text, size_t length, size_t at);
+
 /* Whether `next` is the mark of the list item after the item with the mark `first`. */
 bool marker_follows(const struct marker *first, const struct marker *next);
 

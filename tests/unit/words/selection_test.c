@@ -118,6 +118,65 @@ static void a_list_is_given_whole_where_several_things_or_steps_are_asked_for(vo
     assert_int_equal(found.count, 1);
 }
 
+static void a_question_for_a_method_is_answered_by_steps(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Backup and restore > Verification",
+                   "With `--sandbox` the restored data of a backup can be looked at. It also runs by itself.", 0.6, 1),
+        passage_of("Backup and restore > Restoring",
+                   "1. Enter maintenance mode. Nobody can work meanwhile.\n2. Choose a backup.\n3. Run the command "
+                   "`restore`.",
+                   0.6, 1),
+        passage_of("複合機 > トナーの交換", "空のトナーは回収箱に入れてください。トナーの交換は年に 3 回です。", 0.6,
+                   2),
+        passage_of("複合機 > トナーの交換", "（1）扉を開ける。\n（2）空のトナーを抜く。\n（3）扉を閉める。", 0.6, 2),
+    };
+    struct found found;
+    ask(passages, 2, "How do I restore a backup?", &found);
+    assert_int_equal(found.count, 4);
+    expect(passages, &found, 0, "1. Enter maintenance mode.");
+    expect(passages, &found, 1, "Nobody can work meanwhile.");
+    expect(passages, &found, 3, "3. Run the command `restore`.");
+    assert_true(found.picked[0].item && !found.picked[1].item && found.picked[3].item);
+    const struct span *heading = &found.picked[0].heading;
+    assert_memory_equal(passages[1].heading + heading->begin, "Restoring", heading->end - heading->begin);
+    assert_int_equal(heading->end - heading->begin, 9);
+    ask(passages + 2, 2, "トナーを交換する手順は", &found);
+    assert_int_equal(found.count, 3);
+    expect(passages + 2, &found, 0, "（1）扉を開ける。");
+    expect(passages + 2, &found, 2, "（3）扉を閉める。");
+    ask(passages, 2, "Where can restored data of a backup be looked at?", &found);
+    expect(passages, &found, 0, "With `--sandbox` the restored data of a backup can be looked at.");
+}
+
+static void bullets_are_steps_if_they_instruct(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Exporting", "Tickets are exported by a supervisor. An export of tickets is large.", 0.6, 1),
+        passage_of("Exporting tickets", "- Stop the importer.\n- Run `loom export --all`.\n- Start the importer again.",
+                   0.6, 1),
+    };
+    struct found found;
+    ask(passages, 2, "How do I export the tickets?", &found);
+    assert_int_equal(found.count, 3);
+    expect(passages, &found, 0, "Stop the importer.");
+    expect(passages, &found, 2, "Start the importer again.");
+}
+
+static void an_instruction_in_prose_is_given_in_its_order(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Mail > Connecting a mailbox",
+                   "First create a password. Then run `loom mailbox add` and paste the password. Finally send a mail.",
+                   0.6, 1),
+    };
+    struct found found;
+    ask(passages, 1, "How do I connect a mailbox?", &found);
+    assert_int_equal(found.count, 3);
+    expect(passages, &found, 0, "First create a password.");
+    expect(passages, &found, 1, "Then run `loom mailbox add` and paste the password.");
+}
+
 /* Of a list with more items than an answer may have, those up to the best one are given. */
 static void of_a_long_list_the_best_item_is_given(void **state)
 {
@@ -248,6 +307,9 @@ int main(void)
         cmocka_unit_test(the_sentence_with_something_of_the_asked_type_is_given_alone),
         cmocka_unit_test(the_heading_is_given_where_the_sentence_does_not_name_its_subject),
         cmocka_unit_test(a_list_is_given_whole_where_several_things_or_steps_are_asked_for),
+        cmocka_unit_test(a_question_for_a_method_is_answered_by_steps),
+        cmocka_unit_test(bullets_are_steps_if_they_instruct),
+        cmocka_unit_test(an_instruction_in_prose_is_given_in_its_order),
         cmocka_unit_test(of_a_long_list_the_best_item_is_given),
         cmocka_unit_test(a_sentence_that_two_documents_have_is_given_once),
         cmocka_unit_test(an_answer_below_its_question_is_read_from_the_beginning),
