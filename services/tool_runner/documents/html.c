@@ -33,12 +33,18 @@ enum role {
  * outside. */
 enum rank { FLOW, DIVISION, IN_ROW, ROW, TABLE, RANKS };
 
+/* The places of these elements in the table. */
+enum { LIST, ORDERED_LIST, LIST_ITEM };
+
 static const struct tag {
     const char *name;
     enum role role;
     enum rank rank;
     bool ends_heading; /* its beginning ends a heading that is still open */
 } tags[] = {
+    [LIST] = {"ul", GROUP, .ends_heading = true},
+    [ORDERED_LIST] = {"ol", GROUP, .ends_heading = true},
+    [LIST_ITEM] = {"li", ITEM, .ends_heading = true},
     {"p", BLOCK, .ends_heading = true},
     {"div", BLOCK, DIVISION, false},
     {"section", BLOCK, DIVISION, false},
@@ -56,11 +62,8 @@ static const struct tag {
     {"caption", BLOCK, .rank = FLOW},
     {"form", BLOCK, .ends_heading = true},
     {"hr", BLOCK, .ends_heading = true},
-    {"ul", GROUP, .ends_heading = true},
-    {"ol", GROUP, .ends_heading = true},
     {"dl", GROUP, .ends_heading = true},
     {"table", GROUP, TABLE, true},
-    {"li", ITEM, .ends_heading = true},
     {"tr", ITEM, ROW, false},
     {"dt", ITEM, .rank = FLOW},
     {"dd", ITEM, .rank = FLOW},
@@ -93,6 +96,7 @@ static const struct tag {
 struct element {
     uint32_t tag;
     uint32_t same_tag, same_rank; /* the position of the next element of this kind below */
+    unsigned items;               /* of a list, so far */
 };
 
 struct html {
@@ -102,6 +106,7 @@ struct html {
     unsigned left_out, groups, preformatted; /* how many of them are open around */
     bool space, newline;                     /* stand between the gathered text and the next text */
     bool has_words;                          /* the text is more than white space: its lines are known */
+    unsigned number;                         /* of the item that begins with the next text; 0: it has none */
     struct element *open;
     uint32_t count, room;
     uint32_t of_tag[TAGS], of_rank[RANKS]; /* the place of the uppermost */
@@ -158,7 +163,10 @@ static void add_character(struct html *html, char c)
         buffer_put(&html->text, '\n');
     else if (html->text.length && html->space)
         buffer_put(&html->text, ' ');
+    if (html->number)
+        buffer_printf(&html->text, "%u. ", html->number);
     html->space = html->newline = false;
+    html->number = 0;
     buffer_put(&html->text, c);
 }
 
@@ -204,16 +212,27 @@ static void begin_group(struct html *html)
     html->groups++;
 }
 
-static void begin_element(struct html *html, enum role role)
+/* The items of an ordered list have numbers, as a reader sees them. */
+static void begin_item(struct html *html, const struct tag *tag)
 {
+    uint32_t ordered = html->of_tag[ORDERED_LIST], other = html->of_tag[LIST];
+    begin_block(html);
+    html->number = tag == &tags[LIST_ITEM] && ordered > other ? ++html->open[ordered - 1].items : 0;
+}
+
+static void begin_element(struct html *html, const struct tag *tag)
+{
+    enum role role = tag->role;
     if (role == LEFT_OUT || html->left_out) {
         html->left_out += role == LEFT_OUT;
         return;
     }
     switch (role) {
     case BLOCK:
-    case ITEM:
         begin_block(html);
+        break;
+    case ITEM:
+        begin_item(html, tag);
         break;
     case GROUP:
         begin_group(html);
@@ -256,6 +275,7 @@ static void end_element(struct html *html, const struct tag *tag)
         begin_block(html);
         break;
     case GROUP:
+        html->number = 0;
         html->groups -= html->groups > 0;
         begin_block(html);
         break;
@@ -316,7 +336,7 @@ static bool start_tag(struct html *html, const struct tag *tag, bool is_closed)
         if (top && ((top->role == HEADING && tag->ends_heading) || (top->role == TITLE && tag->role != BREAK)))
             pop(html);
     }
-    begin_element(html, tag->role);
+    begin_element(html, tag);
     if (tag->role == BREAK || (!is_closed && strcmp(tag->name, "hr") != 0))
         return tag->role == BREAK || html_push(html, tag);
     end_element(html, tag);

@@ -1,6 +1,7 @@
 #include "knowledge/batch.h"
 
 #include "words/quantity.h"
+#include "words/steps.h"
 #include "words/words.h"
 
 #include <stdlib.h>
@@ -173,6 +174,9 @@ static void read_above(struct batch *batch, const struct document *document, con
     enum latin_language language = first ? words_latin_language(first->text, first->length) : LATIN_UNKNOWN;
     batch->above_count = 0;
     batch->heading = heading;
+    if (heading)
+        add_above(batch, heading->text, language);
+    batch->innermost_count = batch->above_count;
     add_above(batch, document->title, language);
     for (; heading; heading = heading->above)
         add_above(batch, heading->text, language);
@@ -193,6 +197,8 @@ static unsigned add_paragraph(struct batch *batch, const struct paragraph *parag
     }
     for (size_t i = 0; i < batch->above_count; i++)
         add_posting(batch, batch->above[i], number);
+    for (size_t i = 0; i < batch->innermost_count; i++)
+        add_posting(batch, batch->above[i], number);
     return length < LENGTH_MAX ? length : LENGTH_MAX;
 }
 
@@ -200,7 +206,9 @@ static unsigned batch_kind_of(const struct paragraph *paragraph)
 {
     bool japanese = strcmp(words_language(paragraph->text, paragraph->length), "ja") == 0;
     bool number = words_has_number(paragraph->text, paragraph->length);
-    return (japanese ? LENGTH_JAPANESE : 0) | (number ? LENGTH_NUMBER : 0) | (paragraph->answer ? LENGTH_ANSWER : 0);
+    bool steps = words_has_steps(paragraph->text, paragraph->length);
+    return (japanese ? LENGTH_JAPANESE : 0) | (number ? LENGTH_NUMBER : 0) | (steps ? LENGTH_STEPS : 0) |
+           (paragraph->answer ? LENGTH_ANSWER : 0);
 }
 
 static void read_terms(struct batch *batch, struct batch_document *kept)

@@ -47,7 +47,8 @@ struct batch {
     const struct heading *heading; /* heading with indexed terms */
     uint32_t *above;               /* terms of the headings and the title */
     size_t above_count, above_room;
-    bool exhausted; /* memory is out: it can only be cleared */
+    size_t innermost_count; /* of these, the terms of the innermost heading, which come first and count twice */
+    bool exhausted;         /* memory is out: it can only be cleared */
 };
 
 /* Paragraphs are numbered from `next`. */

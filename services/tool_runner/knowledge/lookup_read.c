@@ -7,6 +7,7 @@
 #include "knowledge/quote.h"
 #include "knowledge/vectors.h"
 #include "words/quantity.h"
+#include "words/steps.h"
 #include "words/words.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static bool rank_words(struct lookup *lookup, struct reading_state *state, struc
     static const char japanese_leads[] = "\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEF"; /* first bytes of Kana and Han */
     size_t length = strlen(text);
     query->number = words_asks_number(text, length);
+    query->method = words_asks_method(text, length);
     query->japanese = strcmp(words_language(text, length), "ja") == 0;
     query->english = !query->japanese && text[strcspn(text, japanese_leads)] == '\0';
     found->query.term_count = rank_read_terms(&lookup->arena, lookup->query, found->terms);

@@ -15,6 +15,9 @@
 
 #define OTHER_LANGUAGE_SHARE 0.7 /* of its score that a paragraph keeps that is in another language than the query */
 #define NO_NUMBER_SHARE      0.8 /* ... without a number, if the query asks for one */
+#define STEPS_SHARE                                                                                                    \
+    0.4 /* ... of its distance from 1 that steps gain, by their score, if the query asks for a method                  \
+         */
 
 #define STOP_WORD_SHARE 0.15    /* the weight of a stop word beside content terms */
 #define STOP_WORD_MOST  1000    /* ... and has no weight if it stands in more paragraphs: reading it takes time */
@@ -381,7 +384,8 @@ static double rank_score_of(const struct rank *rank, uint32_t paragraph, uint16_
     bool lacks_number = query->number && !(length & LENGTH_NUMBER);
     double score = rank->scores[paragraph] / most;
     score = (score < 1 ? score : 1) * (other_language ? OTHER_LANGUAGE_SHARE : 1);
-    return score * (lacks_number ? NO_NUMBER_SHARE : 1);
+    score *= lacks_number ? NO_NUMBER_SHARE : 1;
+    return query->method && length & LENGTH_STEPS ? score + STEPS_SHARE * score * (1 - score) : score;
 }
 
 static bool rank_collection(struct rank *rank, struct tables *tables, const struct collection *collection,

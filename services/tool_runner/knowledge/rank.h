@@ -31,6 +31,7 @@ struct rank_query {
     size_t term_count;
     bool answers;           /* only answers of Q&A pairs */
     bool number;            /* it asks for one: paragraphs without any come behind */
+    bool method;            /* it asks for one: paragraphs with steps come before */
     bool english, japanese; /* its language: paragraphs in the other one come behind; neither: of both */
     bool only_stop_words;   /* filled in: there are only stop words */
     struct arena *arena;    /* of the texts of terms; NULL: no word of the index replaces another one */

@@ -170,8 +170,10 @@ bool kept_find(struct tables *tables, int64_t collection, const char *path, stru
 /* Removes it from the collection; the changed counts are not saved. Its postings stay until they are swept out. */
 bool kept_remove(struct tables *tables, struct collection *collection, const struct kept *kept, struct status *st);
 
-/* Lengths of paragraphs, as they are kept with a document: little more than a count of words. */
-#define LENGTH_MAX      0x1fff
+/* Lengths of paragraphs, as they are kept with a document: little more than a count of words. A paragraph has at most
+ * PARAGRAPH_MAX bytes, so that files of releases before LENGTH_STEPS have no such bit. */
+#define LENGTH_MAX      0x0fff
+#define LENGTH_STEPS    0x1000 /* the paragraph has numbered steps */
 #define LENGTH_NUMBER   0x2000 /* the paragraph has a number */
 #define LENGTH_JAPANESE 0x4000 /* the paragraph is in Japanese, else in English */
 #define LENGTH_ANSWER   0x8000 /* the paragraph answers a question */

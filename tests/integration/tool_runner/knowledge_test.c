@@ -54,6 +54,36 @@ static void the_language_of_the_query_and_a_number_come_first(void **state)
     }
 }
 
+static void steps_and_the_heading_that_names_the_action_come_first(void **state)
+{
+    static const struct {
+        const char *query;
+        int line;
+    } cases[] = {
+        {"How do I restore a backup?", 11},
+        {"Which copy of a backup can be restored?", 5},
+        {"How long does restoring a backup take?", 5},
+    };
+    put_file(*state, "steps/a.md",
+             "# Backup and restore\n\n## Verification\n\nA copy of a backup can be restored and looked at; it takes 4 "
+             "minutes.\n\n## Encryption\n\nThe key of a backup is needed.\n\n"
+             "1. Enter maintenance mode, which nobody likes.\n2. Choose a backup.\n3. Restore it.\n");
+    answer_free(index_folder(*state, "steps"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct answer *answer = search(*state, NULL, "steps", cases[i].query);
+        assert_int_equal(found(answer)->hits[0]->line_from, cases[i].line);
+        assert_true(found(answer)->hits[0]->score <= 1);
+        answer_free(answer);
+    }
+    put_file(*state, "named/a.md",
+             "# Requests\n\n## Printing\n\nA request is printed in colour.\n\n## Submitting\n\nA request is sent.\n\n"
+             "## Approving\n\nA request of a person is read.\n");
+    answer_free(index_folder(*state, "named"));
+    struct answer *answer = search(*state, NULL, "named", "submitting requests");
+    assert_first(answer, "named/a.md", 9, 9);
+    answer_free(answer);
+}
+
 static void a_hit_has_headings_text_and_quote(void **state)
 {
     write_manual(*state);
@@ -307,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paragraphs_are_found_in_both_languages),
         cmocka_unit_test(the_language_of_the_query_and_a_number_come_first),
+        cmocka_unit_test(steps_and_the_heading_that_names_the_action_come_first),
         cmocka_unit_test(a_hit_has_headings_text_and_quote),
         cmocka_unit_test(a_quote_has_the_sentence_that_fits_and_the_answer_beside_it),
         cmocka_unit_test(a_query_of_any_shape_is_data),

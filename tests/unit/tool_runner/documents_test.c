@@ -141,6 +141,11 @@ static void plain_text_is_divided_at_empty_lines(void **state)
         {"a\nb\n \n\n# c\n", "1-2  | a\nb¶5-5  | # c¶"},
         {"\n\n", ""},
         {"x", "1-1  | x¶"},
+        {"登録は、次の手順で行います。\n\n・開く。\n・押す。\n\n以上。",
+         "1-4  | 登録は、次の手順で行います。\n\n・開く。\n・押す。¶6-6  | 以上。¶"},
+        {"Do the following:\n\n1) a\n\nb", "1-3  | Do the following:\n\n1) a¶5-5  | b¶"},
+        {"以下の手順は古い。2 は次のとおりではない。\n\nb",
+         "1-1  | 以下の手順は古い。2 は次のとおりではない。¶3-3  | b¶"},
     };
     check_all(PLAIN, cases, COUNT(cases));
 }
@@ -153,7 +158,9 @@ static void html_is_read_without_what_is_no_text(void **state)
          "title The page¶5-6 Top | One bold word.¶9-9 Top > Sub | Two.¶"},
         {"<p>a &amp; b &#x3042;</p>", "1-1  | a & b あ¶"},
         {"<ul>\n<li>one\n<li>two\n</ul>\n<p>after", "2-3  | one\ntwo¶5-5  | after¶"},
-        {"<p>手順:</p>\n<ol><li>開く</li><li>押す</li></ol>", "1-2  | 手順:\n開く\n押す¶"},
+        {"<p>手順:</p>\n<ol><li>開く</li><li>押す</li></ol>", "1-2  | 手順:\n1. 開く\n2. 押す¶"},
+        {"<ol><li>a<ul><li>b</ul><li></li><li><p>c</p></ol><ul><li>d</ul>", "1-1  | 1. a\nb\n3. c¶1-1  | d¶"},
+        {"<ul><li>a<ol><li>b<li>c</ol><li>d</ul><li>e", "1-1  | a\n1. b\n2. c\nd¶1-1  | e¶"},
         {"<table><tr><th>code<th>what<tr><td>E-1<td>broken</table>", "1-1  | code what\nE-1 broken¶"},
         {"a<br>b", "1-1  | a\nb¶"},
         {"<pre> x</pre><pre>\n y</pre>", "1-1  | x¶2-2  | y¶"},
