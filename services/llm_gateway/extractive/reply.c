@@ -1,6 +1,7 @@
 /* The answer: sentences of the sources. nothing.c writes the answer without a finding. */
 #include "extract.h"
 
+#include "words/steps.h"
 #include "words/words.h"
 
 #include <stdio.h>
@@ -49,38 +50,63 @@ static void reply_print_line(const struct extract *extract, struct text text, st
     text_print(out, reply_on_one_line(extract->arena, text));
 }
 
-/* A sentence, behind the heading that names its subject: "Backups: They are kept for 30 days." */
-static void print_picked(const struct extract *extract, const struct picked *picked, struct buffer *out)
+static struct text reply_text_of(const struct extract *extract, const struct picked *picked)
 {
-    const struct passage *passage = &extract->passages[picked->passage];
-    const struct span *heading = &picked->heading, *span = &picked->span;
-    if (heading->end > heading->begin) {
-        reply_print_line(extract, (struct text){passage->heading + heading->begin, heading->end - heading->begin}, out);
-        buffer_print(out, ": ");
-    }
-    reply_print_line(extract, (struct text){passage->text + span->begin, span->end - span->begin}, out);
+    return (struct text){extract->passages[picked->passage].text + picked->span.begin,
+                         picked->span.end - picked->span.begin};
 }
 
-static bool begins_with_number(const struct extract *extract, const struct picked *picked)
+/* The heading that names the subject of a sentence: "Backups: They are kept for 30 days." A list stands below it, as
+ * below a heading in Markdown, which makes no claim and needs no source. */
+static void print_heading(const struct extract *extract, const struct picked *picked, struct buffer *out)
 {
-    char c = extract->passages[picked->passage].text[picked->span.begin];
-    return c >= '0' && c <= '9';
+    const struct passage *passage = &extract->passages[picked->passage];
+    const struct span *heading = &picked->heading;
+    if (heading->end == heading->begin)
+        return;
+    buffer_print(out, picked->item ? "**" : "");
+    reply_print_line(extract, (struct text){passage->heading + heading->begin, heading->end - heading->begin}, out);
+    buffer_print(out, picked->item ? "**\n" : ": ");
+}
+
+/* Whether a sentence stands behind the other one in the same line of the source. */
+static bool goes_on_in_line(const struct extract *extract, const struct picked *before, const struct picked *picked)
+{
+    const char *text = extract->passages[picked->passage].text;
+    return before->passage == picked->passage && before->span.end <= picked->span.begin &&
+           !memchr(text + before->span.end, '\n', picked->span.begin - before->span.end);
+}
+
+/* A number or a bullet that is part of the item's text. */
+static bool begins_with_mark(const struct extract *extract, const struct picked *picked)
+{
+    static const char *const bullets[] = {"・", "•", "●", "■", "⁃"};
+    struct text text = reply_text_of(extract, picked);
+    size_t behind;
+    for (size_t i = 0; i < sizeof bullets / sizeof bullets[0]; i++)
+        if (text.length > strlen(bullets[i]) && memcmp(text.bytes, bullets[i], strlen(bullets[i])) == 0)
+            return true;
+    return (*text.bytes >= '0' && *text.bytes <= '9') || steps_number(text.bytes, text.length, 0, &behind);
 }
 
 /* The best sentence first. Items of lists and texts without a full stop stand on lines of their own. A sentence after
- * an item has an empty line before it: Markdown, and the reviewer, would read it as part of the item. */
+ * an item has an empty line before it, unless it belongs to the item: Markdown, and the reviewer, would read it as part
+ * of the item. */
 static void say_sentences(const struct extract *extract, const struct picked *picked, size_t count, struct buffer *out)
 {
     bool own_line = false, after_item = false;
     for (size_t i = 0; i < count; i++) {
-        const struct passage *passage = &extract->passages[picked[i].passage];
-        struct text text = {passage->text + picked[i].span.begin, picked[i].span.end - picked[i].span.begin};
+        struct text text = reply_text_of(extract, &picked[i]);
         bool leads = i + 1 < count && picked[i + 1].item && !picked[i].item;
-        bool item = picked[i].item || (count > 1 && !leads && !reply_is_stopped(text));
-        if (i)
-            buffer_print(out, after_item && !item ? "\n\n" : item || own_line ? "\n" : extract->japanese ? "" : " ");
-        buffer_print(out, item && !begins_with_number(extract, &picked[i]) ? "- " : "");
-        print_picked(extract, &picked[i], out);
+        bool further = after_item && !picked[i].item && goes_on_in_line(extract, &picked[i - 1], &picked[i]);
+        bool item = picked[i].item || further || (count > 1 && !leads && !reply_is_stopped(text));
+        const char *between = after_item && !item ? "\n\n" : item || own_line ? "\n" : extract->japanese ? "" : " ";
+        if (further)
+            between = extract->japanese ? "" : " ";
+        buffer_print(out, i ? between : "");
+        print_heading(extract, &picked[i], out);
+        buffer_print(out, item && !further && !begins_with_mark(extract, &picked[i]) ? "- " : "");
+        reply_print_line(extract, text, out);
         own_line = item || leads;
         after_item = item;
     }

@@ -190,6 +190,16 @@ static void a_list_that_is_asked_for_is_given_whole(void **state)
     expect_answer("How do I reset the pump?", steps, "How to reset the pump:\n1. Close the valve.\n2. Wait.", NULL);
 }
 
+static void steps_stand_below_their_heading(void **state)
+{
+    static const char lines[] = "[1] a.md:1-5 (0.62) | Pump > Resetting the pump\n"
+                                "1. Close the valve. It clicks.\n2. Press the button of the pump.";
+    static const char bullets[] = "[1] a.md:1-5 (0.62) | 職員 > 職員の登録\n・一覧を開く。\n・「登録」を押す。";
+    expect_answer("How do I reset the pump?", lines,
+                  "**Resetting the pump**\n1. Close the valve. It clicks.\n2. Press the button of the pump.", "- ");
+    expect_answer("職員を登録する手順は", bullets, "**職員の登録**\n・一覧を開く。\n・「登録」を押す。", "- ");
+}
+
 /* Markdown would read the sentence as part of the row's item, and the reviewer as a part of the row. */
 static void a_sentence_after_a_row_stands_apart(void **state)
 {
@@ -392,6 +402,7 @@ int main(void)
         cmocka_unit_test(what_is_no_score_is_none),
         cmocka_unit_test(the_best_sentence_stands_alone_and_behind_its_heading),
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
+        cmocka_unit_test(steps_stand_below_their_heading),
         cmocka_unit_test(a_sentence_after_a_row_stands_apart),
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
