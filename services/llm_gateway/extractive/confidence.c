@@ -20,7 +20,7 @@ static const struct weights with_search = {
     .languages = {[LANGUAGE_JA] = -0.32,
                   [LANGUAGE_ZH] = 1.40,
                   [LANGUAGE_KO] = 1.70,
-                  [LANGUAGE_DE] = 2.70,
+                  [LANGUAGE_DE] = 2.20,
                   [LANGUAGE_FR] = 2.00,
                   [LANGUAGE_ES] = 1.90},
     .covers =
@@ -50,7 +50,7 @@ static const struct weights without_search = {
     .languages = {[LANGUAGE_JA] = -0.48,
                   [LANGUAGE_ZH] = 1.26,
                   [LANGUAGE_KO] = 1.70,
-                  [LANGUAGE_DE] = 2.55,
+                  [LANGUAGE_DE] = 2.05,
                   [LANGUAGE_FR] = 1.76,
                   [LANGUAGE_ES] = 1.60},
     .covers =
