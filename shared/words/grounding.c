@@ -41,6 +41,24 @@ static struct claim grounding_untitled(const struct evidence *evidence, struct c
     return sentence;
 }
 
+/* "**Restoring**" above the steps of a section of that name claims nothing. */
+static bool grounding_is_heading(const struct evidence *evidence, struct claim sentence)
+{
+    static const char bold[] = "**";
+    const size_t mark = sizeof bold - 1;
+    struct aligned_text said, heading;
+    if (sentence.length <= 2 * mark || memcmp(sentence.text, bold, mark) != 0 ||
+        memcmp(sentence.text + sentence.length - mark, bold, mark) != 0)
+        return false;
+    aligned_read((struct claim){sentence.text + mark, sentence.length - 2 * mark}, &said);
+    for (size_t i = 0; i < evidence->passage_count && said.count; i++) {
+        aligned_read(grounding_heading(evidence, i), &heading);
+        if (aligned_stand(&heading, said.words, said.count))
+            return true;
+    }
+    return false;
+}
+
 /* "It is Delhi." is Delhi: without the words that make a sentence of a short answer. */
 static struct claim grounding_bare(struct claim sentence)
 {
@@ -182,6 +200,8 @@ bool grounding_judge(const struct evidence *evidence, struct claim question, str
     sentences_begin(&reader, answer.text, answer.length);
     while (grounding->sentences < GROUNDING_SENTENCES && sentences_next(&reader, &span)) {
         struct claim sentence = {answer.text + span.begin, span.end - span.begin};
+        if (span.end < answer.length && grounding_is_heading(evidence, sentence))
+            continue;
         grounding->sentences++;
         grounding_take(&work, answer, grounding_bare(grounding_untitled(evidence, sentence)), grounding, &signs,
                        places);

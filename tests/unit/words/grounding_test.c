@@ -44,6 +44,22 @@ static struct grounding museum(const char *answer)
     return grounding_of("市の施設", MUSEUM, who_museum, answer);
 }
 
+static void a_heading_above_the_steps_of_its_section_is_no_claim(void **state)
+{
+    static const char steps[] = "1. `xyzctl on` で保守モードに入ります。\n2. `xyzctl list` で時点を選びます。";
+    char answer[512];
+    snprintf(answer, sizeof answer, "**復元の手順**\n\n%s", steps);
+    struct grounding named = grounding_of("バックアップ > 復元の手順", steps, "復元の手順は", answer);
+    assert_int_equal(named.sentences, 2);
+    assert_int_equal(named.found, 2);
+    assert_int_equal(named.other.end, 0);
+    snprintf(answer, sizeof answer, "**更新の手順**\n\n%s", steps);
+    struct grounding another = grounding_of("バックアップ > 復元の手順", steps, "復元の手順は", answer);
+    assert_int_equal(another.sentences, 3);
+    assert_int_equal(another.found, 2);
+    assert_false(grounding_of("バックアップ > 復元の手順", steps, "復元の手順は", "**復元の手順**").completed);
+}
+
 static void a_sentence_of_the_source_is_found(void **state)
 {
     assert_true(bridge("The Alder bridge was designed by Ilse Marwick and opened in 1931.").completed);
@@ -193,6 +209,7 @@ static void a_passage_behind_the_limit_has_no_place_for_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_heading_above_the_steps_of_its_section_is_no_claim),
         cmocka_unit_test(a_sentence_of_the_source_is_found),
         cmocka_unit_test(a_question_for_a_number_is_missed_without_one),
         cmocka_unit_test(a_name_in_place_of_another_is_told),
