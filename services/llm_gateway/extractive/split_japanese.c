@@ -265,7 +265,7 @@ static bool split_continued(struct split *split, const struct marked *marked)
 static void split_clause(struct split *split, struct text clause)
 {
     clause = without_opening(clause);
-    if (clause.length && !contrast_japanese(split, clause))
+    if (clause.length && !contrast_japanese(split, clause) && !contrast_particles(split, clause))
         split_nouns(split, clause, 0);
 }
 

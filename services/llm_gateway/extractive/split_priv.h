@@ -164,4 +164,7 @@ void contrast_take_attribute(const struct marked *marked, struct contrast *contr
 /* contrast_than.c: 「AはBより広いですか」. */
 bool contrast_than(const struct marked *marked, size_t begin, struct contrast *contrast);
 
+/* contrast_particles.c: comparisons that no form of contrast_japanese matches. False: no part was added. */
+bool contrast_particles(struct split *split, struct text question);
+
 #endif
