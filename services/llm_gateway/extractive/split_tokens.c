@@ -90,6 +90,8 @@ bool token_is_plain(const struct token *token)
 
 bool token_is_name(const struct tokens *tokens, size_t at)
 {
+    if (at >= tokens->count)
+        return false;
     unsigned char c = (unsigned char)tokens->text.bytes[tokens->list[at].begin];
     return tokens->list[at].quoted || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80 || c == '\'';
 }
