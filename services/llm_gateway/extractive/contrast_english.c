@@ -231,7 +231,7 @@ static bool read_of(struct reading *reading, size_t at)
     size_t of_at = at + 1;
     while (of_at < tokens->count && of_at < at + 3 && !token_is(tokens, of_at, of))
         of_at++;
-    if (!token_is(tokens, of_at, of) || tokens->list[of_at].stopped)
+    if (!token_is(tokens, of_at, of) || tokens->list[of_at].stopped || of_at + 2 >= tokens->count)
         return false;
     size_t joint, stop = of_at + 1;
     while (stop < tokens->count && (token_is(tokens, stop, the_two)) && !tokens->list[stop].stopped)
@@ -295,6 +295,14 @@ static bool contrast_english_read_inside(struct reading *reading)
            range_is_thing(tokens, reading->pair.other);
 }
 
+/* "in B" of "cheaper in A than in B" is read by the grammar (contrast_than_english.c). */
+LIST(no_items, "in", "at", "on", "for", "from", "to", "with", "by", "near", "there", "it", "they", "he", "she", "we",
+     "no", "anyone", "anybody", "anything", "someone", "something", "nobody", "nothing", "last", "her", "him", "them",
+     "me", "us", "you", "mine", "yours", "ours", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+     "twelve");
+LIST(ends, "allowed", "expected", "planned", "usual", "before", "normal", "average", "year", "limit", "page", "minute",
+     "hour", "day", "week", "month", "possible", "necessary");
+
 /* "Is A older than B?", "Was A born before B?" */
 static bool read_than(struct reading *reading)
 {
@@ -305,6 +313,9 @@ static bool read_than(struct reading *reading)
     if (at + 1 >= tokens->count)
         return false;
     bool order = token_is(tokens, at, before);
+    if (token_is(tokens, 1, no_items) || token_is(tokens, at + 1, no_items) ||
+        token_is(tokens, tokens->count - 1, ends))
+        return false;
     size_t end = predicate_begin(tokens, name_end(tokens, 1, at), token_is(tokens, 0, supports));
     reading->pair = (struct pair){{1, end}, {at + 1, tokens->count}};
     reading->predicate = (struct range){end, order ? at + 1 : at};

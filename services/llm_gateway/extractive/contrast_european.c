@@ -36,20 +36,6 @@ static bool words_compare(const struct contrast_words *words)
     return false;
 }
 
-/* The first item of a pair whose connective is at `joint`: like `other`, which has a preposition at `at` or none. Equal
- * prepositions become a part of both items: "au Portugal" and "en Espagne". */
-static struct phrase first_item(const struct contrast_words *words, size_t joint, struct phrase *other, size_t at)
-{
-    size_t parallel = at < other->begin ? contrast_parallel(words, 0, joint, at) : joint;
-    if (parallel == joint)
-        return contrast_phrase_before(words, 0, joint, *other);
-    struct phrase one = contrast_phrase_from(words, parallel + 1, joint);
-    if (one.begin == one.end)
-        return one;
-    other->begin = at;
-    return (struct phrase){parallel, one.end};
-}
-
 /* "le formulaire A ou le formulaire B": the same noun with two names. */
 static bool pair_has_one_noun(const struct contrast_words *words, const struct contrast_pairing *pair)
 {
@@ -92,7 +78,7 @@ static bool european_than_at(struct split *split, const struct contrast_words *w
         words_end_as_participle(words, other))
         return false;
     if (parallel < than && other.begin > than + 1)
-        one = first_item(words, than, &other, than + 1);
+        one = contrast_first_item(words, than, &other, than + 1);
     else if (words->row->late_subject && beside.begin < than && words->class[beside.begin] <= WORD_NAME &&
              words->class[beside.begin - 1] != WORD_PREPOSITION && words->class[beside.begin - 1] != WORD_INNER &&
              words->class[beside.begin] != WORD_INNER)
@@ -155,6 +141,8 @@ static bool german_lacks(struct split *split, const struct contrast_words *words
 static bool european_than(struct split *split, const struct contrast_words *words)
 {
     size_t count = words->tokens.count, degree = count;
+    if (words->row->language == LANGUAGE_EN)
+        return contrast_english_than(split, words);
     for (size_t at = 0; at + 1 < count; at++) {
         bool than = degree < at && (words->class[at] == WORD_THAN ||
                                     (degree + 1 == at && contrast_word_in(words, at, "à au aux a al") &&
@@ -211,7 +199,7 @@ static bool european_own(struct split *split, const struct contrast_words *words
         if (parallel == cut)
             continue;
         struct phrase other = contrast_phrase_from(words, at + 2, words->tokens.count);
-        struct phrase one = first_item(words, cut, &other, at + 1);
+        struct phrase one = contrast_first_item(words, cut, &other, at + 1);
         struct contrast_pairing pair = {one, other, cut, other.end};
         if (contrast_ask_each(split, words, &pair))
             return true;
@@ -219,13 +207,25 @@ static bool european_own(struct split *split, const struct contrast_words *words
     return false;
 }
 
+/* "When it comes to safety, does A beat B?" */
+static bool words_have_clause(const struct contrast_words *words, size_t to)
+{
+    for (size_t at = 1; words->row->language == LANGUAGE_EN && at < to; at++)
+        if (words->tokens.list[at - 1].stopped && words->class[at] == WORD_VERB)
+            return true;
+    return false;
+}
+
 /* "A dépasse-t-il B ?", "¿Supera A a B?" */
 static bool european_exceeds(struct split *split, const struct contrast_words *words)
 {
     size_t count = words->tokens.count, at = 0;
-    while (at < count && !contrast_word_begins(words, at, "dépass surpass supera"))
+    while (at < count &&
+           !contrast_word_begins(
+               words, at, "dépass surpass supera beat exceed outrun outsell outperform outnumber outlive overtake"))
         at++;
-    if (at + 2 >= count || words->row->nouns_have_capitals || words_have(words, 0, count, WORD_ASKER))
+    if (at + 1 >= count || words->row->nouns_have_capitals ||
+        (words_have(words, 0, count, WORD_ASKER) && !words_have_clause(words, at)))
         return false;
     size_t to = at + 1, from = at + 1 + (words->class[at + 1] == WORD_PRONOUN);
     while (words->row->late_subject && to < count && !contrast_word_in(words, to, "a al"))
@@ -242,6 +242,12 @@ static bool european_exceeds(struct split *split, const struct contrast_words *w
  * gegenüber B?". */
 static bool weak_beside_compares(const struct contrast_words *words, const struct contrast_pairing *pair)
 {
+    bool whole = words->class[0] == WORD_ASKER && words->class[1] == WORD_VERB; /* "Why was it A instead of B?" */
+    bool english = words->row->language == LANGUAGE_EN;
+    if (english && contrast_word_in(words, 0, "why"))
+        return !whole || contrast_word_in(words, 1, "should would");
+    if (english && pair->cut == 0)
+        return false; /* "Rather than waiting, ..." */
     for (size_t at = 0; at < words->tokens.count; at++)
         if (contrast_words_match(words, at, "por_qué") ||
             (at != pair->cut && contrast_word_begins(words, at, words->row->choosing)))
@@ -275,6 +281,8 @@ static bool european_beside(struct split *split, const struct contrast_words *wo
         pair.one = at ? contrast_phrase_before(words, 0, at, other) : contrast_subject(words, other.end, count);
         if (pair.one.begin == pair.one.end)
             pair.one = contrast_subject(words, 0, at);
+        contrast_english_named(words, &pair);
+        contrast_english_owner(words, &pair);
         return (!weak || weak_beside_compares(words, &pair)) && contrast_ask_each(split, words, &pair);
     }
     return false;
@@ -306,7 +314,7 @@ static bool phrase_opens(const struct contrast_words *words, struct phrase phras
 static bool words_have_manner(const struct contrast_words *words)
 {
     for (size_t at = 0; at < words->tokens.count; at++)
-        if (contrast_word_in(words, at, "wo wie wann wer où comment quand dónde cómo cuándo quién"))
+        if (contrast_word_in(words, at, "wo wie wann wer où comment quand dónde cómo cuándo quién where how when"))
             return true;
     return false;
 }
@@ -322,16 +330,26 @@ static bool choice_is_offered(const struct contrast_words *words, const struct c
             words->class[before - 1] == WORD_ADVERB))
         before--;
     governed |= before < begin && words->class[begin - 1] != WORD_ADVERB;
-    bool apart = (before > 0 && words->tokens.list[before - 1].stopped) ||
+    bool ends = words->row->language != LANGUAGE_EN || pair->behind == count || /* "the owner, tenant or manager of" */
+                words->tokens.list[pair->behind - 1].stopped;
+    bool apart = (ends && before > 0 && words->tokens.list[before - 1].stopped) ||
                  (before == 0 && words->tokens.list[pair->behind - 1].stopped);
     bool cleft = pair->behind < count && words->class[pair->behind] == WORD_ASKER; /* "Est-ce A ou B qui" */
+    for (size_t at = 0; at < pair->one.begin; at++)
+        cleft |= contrast_words_match(words, at, "whether_to") > 0;
     if (cleft || (asks && apart) || pair_has_one_noun(words, pair) ||
         (!governed && !words_have_manner(words) && words_begin_any(words, words->row->choosing)) ||
         (parallel && words_begin_any(words, "plutôt lieber eher")))
         return true;
     if (phrase_opens(words, pair->one) && (pair->behind == count || words->class[pair->behind] == WORD_PREPOSITION))
         return true;
-    return words_compare(words) && (!governed || parallel || asks);
+    bool last = words->row->language == LANGUAGE_EN && pair->behind == count && !words_have(words, 0, begin, WORD_THAN);
+    for (size_t at = 1; at < begin; at++) /* "Is the larger room free in A or B?" */
+        last &= words->class[at] != WORD_DEGREE || words->class[at - 1] != WORD_ARTICLE;
+    bool named = words->class[begin] != WORD_CONTENT && words->class[pair->other.begin] != WORD_CONTENT;
+    if (last && named && contrast_word_in(words, 0, "should shall"))
+        return true;
+    return words_compare(words) && (!governed || parallel || asks || last);
 }
 
 /* "Was ist größer, A oder B?", "Ist A oder B größer?", "Dois-je prendre A ou B ?" */
@@ -342,7 +360,7 @@ static bool european_choice(struct split *split, const struct contrast_words *wo
         if (words->class[at] != WORD_OR || words->class[at + 1] == WORD_THAN)
             continue;
         struct phrase other = second_item(words, at, &preposition);
-        struct phrase one = first_item(words, at, &other, preposition);
+        struct phrase one = contrast_first_item(words, at, &other, preposition);
         struct contrast_pairing pair = {one, other, at, other.end};
         if (pair.one.begin == pair.one.end)
             pair.one = contrast_subject(words, 0, at);
@@ -354,13 +372,19 @@ static bool european_choice(struct split *split, const struct contrast_words *wo
     return false;
 }
 
+/* "How do A and B compare?"; not "Where can I compare A and B?" */
+static bool english_compares(const struct contrast_words *words, size_t at)
+{
+    return words->row->language == LANGUAGE_EN && at > 1 && words->class[at - 1] >= WORD_NAME;
+}
+
 /* "Compara A y B", "Comment se comparent A et B ?"; not "Wie vergleiche ich A und B?", which has one answer. */
 static bool words_have_comparing(const struct contrast_words *words)
 {
     bool asks = words->class[0] == WORD_ASKER;
     for (size_t at = 0; at < words->tokens.count; at++)
         if (contrast_word_begins(words, at, words->row->comparing) &&
-            (!asks || (at > 0 && contrast_word_in(words, at - 1, "se sich"))))
+            (!asks || (at > 0 && contrast_word_in(words, at - 1, "se sich")) || english_compares(words, at)))
             return true;
     return false;
 }
@@ -374,11 +398,18 @@ static bool both_are_compared(const struct contrast_words *words, const struct c
     begin += words->class[begin] == WORD_PREPOSITION;
     bool between = begin > 0 && contrast_word_in(words, begin - 1, row->between);
     bool first = words->class[0] == WORD_ASKER;
+    if (between && row->language == LANGUAGE_EN && !words_begin_any(words, row->choosing) &&
+        !words_begin_any(words, "similarit"))
+        return false; /* "the difference between A and B", "the war between A and B" stay whole */
+    bool bare = row->language == LANGUAGE_EN && contrast_word_in(words, 0, "compare") && pair->behind == count;
+    if (bare)
+        return false; /* "Compare A and B." */
     if (words_begin_any(words, row->differences) || words_have_comparing(words))
         return true;
     if (between && words_begin_any(words, row->choosing))
         return true;
-    if (words->tokens.list[pair->behind - 1].stopped && begin <= 2 && asks_behind)
+    if (words->tokens.list[pair->behind - 1].stopped && begin <= 2 && asks_behind &&
+        (row->language != LANGUAGE_EN || contrast_word_in(words, 0, "between of with")))
         return true;
     size_t of = begin - (begin > 0 && words->class[begin] != WORD_INNER);
     bool superlative = words->class[begin] == WORD_INNER && pair->behind == count && begin > 3 &&
@@ -390,11 +421,14 @@ static bool both_are_compared(const struct contrast_words *words, const struct c
     for (size_t at = begin; at < pair->one.end; at++) /* "die Kinder von A und B" */
         before = at > begin && contrast_word_in(words, at, "von vom de du del") ? at : before;
     bool owned = words->class[before] == WORD_VERB || contrast_word_begins(words, before, row->attributes);
-    if (first && !between && owned && pair->behind == count && words_begin_any(words, row->attributes) &&
+    bool last_verb = row->language == LANGUAGE_EN && pair->behind + 1 == count && words->class[count - 1] == WORD_VERB;
+    if (first && !between && owned && (pair->behind == count || last_verb) && words_begin_any(words, row->attributes) &&
         words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
         words_have(words, pair->other.begin, count, WORD_NAME))
         return true;
     bool together = contrast_word_in(words, count - 1, "gemeinsam commun común gegenüber");
+    if (row->language == LANGUAGE_EN && !words_have(words, 0, count, WORD_ASKER) && words->class[0] != WORD_VERB)
+        return false; /* "Clients arrive in the same moment and the server falls over" */
     size_t same = contrast_words_find(words, 0, count, WORD_SAME), last = begin - (begin > 0);
     bool of_noun = same < count && contrast_word_begins(words, same,
                                                         "même selb demselb derselb dieselb dasselb denselb "
@@ -432,7 +466,7 @@ static bool european_both(struct split *split, const struct contrast_words *word
         if (words->class[at] != WORD_AND)
             continue;
         struct phrase other = second_item(words, at, &preposition);
-        struct phrase one = first_item(words, at, &other, preposition);
+        struct phrase one = contrast_first_item(words, at, &other, preposition);
         struct contrast_pairing pair = {one, other, at, other.end};
         for (size_t of = one.begin + 1; of + 1 < one.end; of++) /* "las capitales de A y B" */
             if (words->class[of] == WORD_INNER && words->class[of + 1] == WORD_NAME &&
@@ -454,6 +488,8 @@ static bool european_partner(struct split *split, const struct contrast_words *w
     while (stem < count && !contrast_word_begins(words, stem, words->row->differences) &&
            !(contrast_word_begins(words, stem, words->row->comparing) && words_have_comparing(words)))
         stem++;
+    if (words->row->language == LANGUAGE_EN)
+        return contrast_english_partner(split, words, words_have_comparing(words));
     for (size_t at = 1; at + 1 < count; at++) {
         bool over = contrast_word_in(words, at, "sur sobre") && words_begin_any(words, "avantage ventaj");
         if (!over && (stem == count || words->class[at] != class || !contrast_word_in(words, at, words->row->partners)))
@@ -510,7 +546,7 @@ static bool european_again(struct split *split, const struct contrast_words *wor
         if (other.end != count || other.begin == count || words->class[other.begin] == WORD_CONTENT)
             continue;
         size_t end = at;
-        struct phrase one = first_item(words, at, &other, item);
+        struct phrase one = contrast_first_item(words, at, &other, item);
         while (one.begin == one.end && --end > 1)
             one = contrast_phrase_before(words, 0, end, other);
         struct contrast_pairing pair = {one, other, at, count};
@@ -540,9 +576,11 @@ bool contrast_european(struct split *split, struct text question)
     struct contrast_words words;
     if (split->limit < 2 || !contrast_words_read(&words, question, split->language) || words.tokens.count < 3)
         return false;
+    if (split->language == LANGUAGE_EN && !contrast_english_asks(&words))
+        return false;
     return european_own(split, &words) || european_beside(split, &words) || european_choice(split, &words) ||
            european_than(split, &words) || european_order(split, &words) || european_exceeds(split, &words) ||
            european_both(split, &words) || european_partner(split, &words, WORD_PREPOSITION) ||
            european_partner(split, &words, WORD_INNER) || european_twice(split, &words) ||
-           european_again(split, &words) || european_listed(split, &words);
+           european_again(split, &words) || european_listed(split, &words) || contrast_english_and(split, &words);
 }

@@ -137,6 +137,8 @@ static size_t clause_begin(const struct contrast_words *words, size_t from, size
 struct phrase contrast_subject(const struct contrast_words *words, size_t from, size_t to)
 {
     bool verb = false;
+    if (words->row->language == LANGUAGE_EN)
+        return contrast_english_subject(words, from, to);
     for (size_t at = clause_begin(words, from, to); at < to; at++) {
         enum word_class class = (enum word_class)words->class[at];
         struct phrase phrase = contrast_phrase_from(words, at, to);
@@ -175,6 +177,18 @@ size_t contrast_parallel(const struct contrast_words *words, size_t from, size_t
             return i - 1;
     }
     return to;
+}
+
+struct phrase contrast_first_item(const struct contrast_words *words, size_t joint, struct phrase *other, size_t at)
+{
+    size_t parallel = at < other->begin ? contrast_parallel(words, 0, joint, at) : joint;
+    if (parallel == joint)
+        return contrast_phrase_before(words, 0, joint, *other);
+    struct phrase one = contrast_phrase_from(words, parallel + 1, joint);
+    if (one.begin == one.end)
+        return one;
+    other->begin = at;
+    return (struct phrase){parallel, one.end};
 }
 
 bool contrast_is_item(const struct contrast_words *words, struct phrase phrase)

@@ -7,7 +7,7 @@
 static const char numbers[] =
     "zwei drei vier fünf sechs sieben acht neun zehn zwölf hundert tausend deux trois quatre cinq six "
     "sept huit neuf dix onze douze vingt cent mille dos tres cuatro cinco seis siete ocho nueve "
-    "diez doce veinte cien mil";
+    "diez doce veinte cien mil two three four five seven eight nine ten twelve twenty hundred thousand million";
 
 static const char german_askers[] =
     "wer wen wem wessen was welche welcher welches welchen welchem wo wann wie warum wieso "
@@ -54,7 +54,64 @@ static const char spanish_verbs[] =
     "consume conviene llueve prefieres recomiendas incluye cobra reinó tengo emplea recibe "
     "sabes supera murieron dura pintó";
 
+static const char english_degrees[] =
+    "more less fewer better worse rather earlier later sooner first most least best worst last superior inferior "
+    "bigger smaller larger taller shorter longer higher lower older elder younger newer faster slower quicker cheaper "
+    "dearer pricier costlier heavier lighter stronger weaker harder softer easier tougher safer healthier richer "
+    "poorer wealthier warmer colder hotter cooler wetter drier dryer deeper shallower wider narrower broader thicker "
+    "thinner brighter darker louder quieter cleaner dirtier nicer prettier smarter wiser sweeter saltier spicier "
+    "tastier fresher closer nearer farther further greater busier denser fatter finer flatter fuller happier sadder "
+    "kinder looser tighter milder simpler rarer stricter rougher smoother sharper steeper stiffer sturdier bulkier "
+    "greener fitter hardier riskier friendlier deadlier noisier";
+static const char english_verbs[] =
+    "is are was were be been do does did has have had can could will would shall should may might must "
+    "isn't aren't wasn't doesn't don't didn't can't cannot won't "
+    "cost costs live lives lived weigh weighs use uses need needs contain contains offer offers last lasts "
+    "consume consumes include includes get gets got make makes made give gives sell sells sold win wins won "
+    "earn earns earned pay pays die died appear appeared come comes came start started end ended write wrote "
+    "run runs ran score scored rank ranks receive receives produce produces reach reached become became "
+    "fall falls taste tastes grow grows work works charge charges require requires provide provides";
+static const char english_pronouns[] =
+    "i you he she it we they me him us them this that these those there whether if one ones something "
+    "anything someone anyone everyone nothing no any both her mine yours ours i'd i'm it's";
+static const char english_prepositions[] =
+    "in on at to for with from by about into over under between among through during after before against "
+    "without since until near within across per like";
+
 static const struct contrast_language contrast_languages[] = {
+    {.language = LANGUAGE_EN,
+     .lists = {[WORD_OR] = "or",
+               [WORD_AND] = "and &",
+               [WORD_THAN] = "than",
+               [WORD_ASKER] = "what which who whom whose where when why how what's who's",
+               [WORD_DEGREE] = english_degrees,
+               [WORD_SAME] = "same identical equal equally alike similar similarities respectively",
+               [WORD_VERB] = english_verbs,
+               [WORD_PRONOUN] = english_pronouns,
+               [WORD_ARTICLE] = "a an the my our your his its their",
+               [WORD_INNER] = "of",
+               [WORD_PREPOSITION] = english_prepositions,
+               [WORD_ADVERB] =
+                   "really still also too very much many so just now please ever actually usually even only "
+                   "generally always often well not then typically either as"},
+     .differences = "differ distinguish",
+     .comparing = "compar",
+     .choosing = "choos choice prefer recommend buy pick better decid torn",
+     .attributes = "inhabitants capitals currencies populations old tall heavy",
+     .advantages = "advantage disadvantage downside upside benefit drawback pros cons",
+     .times = ("year month week day yesterday today before ever usual expected planned allowed average normal last now "
+               "possible necessary needed predicted first second rest other others round half once twice previous "
+               "opposite limit permits allows "
+               "requires suggests says indicates claims"),
+     .beside = ("compared_to compared_with in_comparison_to in_comparison_with by_comparison_with as_opposed_to "
+                "in_contrast_to relative_to unlike vs versus v"),
+     .weak_beside = "instead_of rather_than",
+     .between = "between",
+     .own = "that those",
+     .begin = "",
+     .end = "?",
+     .what = "What is ",
+     .verb_first = true},
     {.language = LANGUAGE_DE,
      .lists = {[WORD_OR] = "oder bzw beziehungsweise",
                [WORD_AND] = "und sowie &",
@@ -261,7 +318,10 @@ static enum word_class word_class(const struct contrast_words *words, size_t at)
 {
     const struct token *token = &words->tokens.list[at];
     struct text word = tokens_between(&words->tokens, at, at + 1);
-    bool letter = at > 0 && word.length == 1 && word_has_capital(word); /* "formulaire A" */
+    bool english = words->row->language == LANGUAGE_EN && at > 0 && !token[-1].stopped; /* "The Hague", "May" */
+    bool letter = at > 0 && (word.length == 1 || english) && word_has_capital(word) &&
+                  !(words->row->language == LANGUAGE_EN && word.bytes[0] == 'I' &&
+                    word_in(word, english_pronouns)); /* "formulaire A" */
     for (size_t class = 0; !token->quoted && !letter && class < WORD_LISTS; class ++)
         if (word_in(word, words->row->lists[class]))
             return (enum word_class) class;

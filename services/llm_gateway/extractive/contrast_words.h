@@ -1,5 +1,5 @@
-/* Private to contrast_words.c, contrast_phrase.c, contrast_parts.c and contrast_european.c: a European question as a
- * row of words with classes, and the noun phrases between them. */
+/* Private to contrast_words.c, contrast_phrase.c, contrast_parts.c, contrast_european.c and
+ * contrast_than_english.c: a European question as a row of words with classes, and the noun phrases between them. */
 #ifndef RENGA_LLM_GATEWAY_CONTRAST_WORDS_H
 #define RENGA_LLM_GATEWAY_CONTRAST_WORDS_H
 
@@ -84,7 +84,19 @@ struct phrase contrast_subject(const struct contrast_words *words, size_t from, 
 /* The last preposition of [from, to) that is also the one at `at`: "in" of "in A ... als in B". `to`: none. */
 size_t contrast_parallel(const struct contrast_words *words, size_t from, size_t to, size_t at);
 
+/* The first item of a pair whose connective is at `joint`: like `other`, which has a preposition at `at` or none. Equal
+ * prepositions become a part of both items: "au Portugal" and "en Espagne". */
+struct phrase contrast_first_item(const struct contrast_words *words, size_t joint, struct phrase *other, size_t at);
+
 bool contrast_is_item(const struct contrast_words *words, struct phrase phrase);
+
+/* ---- contrast_than_english.c ------------------------------------------------------------------------------------- */
+
+/* The noun phrase behind the auxiliary or "whether" in [from, to). */
+struct phrase contrast_english_subject(const struct contrast_words *words, size_t from, size_t to);
+
+/* "Why is A cheaper than B?", "Is A as big as B?", "What has A that B does not have?" */
+bool contrast_english_than(struct split *split, const struct contrast_words *words);
 
 /* ---- contrast_parts.c -------------------------------------------------------------------------------------------- */
 
@@ -93,6 +105,21 @@ struct contrast_pairing {
     struct phrase one, other;
     size_t cut, behind;
 };
+
+/* False: an English statement. */
+bool contrast_english_asks(const struct contrast_words *words);
+
+/* "How does A differ from B?"; `compares`: "Compare A with B" asks about both. English only. */
+bool contrast_english_partner(struct split *split, const struct contrast_words *words, bool compares);
+
+/* "What does A cost? And B?" English only. */
+bool contrast_english_and(struct split *split, const struct contrast_words *words);
+
+/* A phrase without a name beside a name becomes another one that has a name. English only. */
+void contrast_english_named(const struct contrast_words *words, struct contrast_pairing *pair);
+
+/* "the height of A" beside "B" becomes "A". English only. */
+void contrast_english_owner(const struct contrast_words *words, struct contrast_pairing *pair);
 
 struct text contrast_words_text(const struct contrast_words *words, size_t from, size_t to);
 

@@ -286,7 +286,9 @@ size_t extract_split(struct arena *arena, struct text question, bool japanese, s
         alone &= split_stands_alone(parts[i], is_japanese);
     if (!alone) {
         split.count = 0;
-        split_add(&split, question);
+        split.apart = false;
+        if (split.language != LANGUAGE_EN || !contrast_european(&split, question)) /* "What does A cost? And B?" */
+            split_add(&split, question);
     }
     return split.count;
 }

@@ -319,7 +319,10 @@ void split_english(struct split *split, struct text question)
         if (split_items(split, &tokens, at) || split_ways(split, &tokens, at) || split_things(split, &tokens, at))
             return;
     }
-    split_add(split, question);
+    if (contrast_european(split, question))
+        split->apart = true;
+    else
+        split_add(split, question);
 }
 
 bool split_leans(struct text part)

@@ -1,7 +1,7 @@
-/* Comparisons as people ask them, in Chinese, Korean, German, French, Spanish and Japanese: data/comparisons.txt, whose
- * failures are printed, and data/comparisons_blind.txt, of which only totals are. Keep it so: the second set tells how
- * well the rules hold on questions that they were not made with. A line is a language and a question; brackets mark the
- * two items, and a question without brackets has one answer. */
+/* Comparisons as people ask them, in Chinese, Korean, German, French, Spanish, English and Japanese:
+ * data/comparisons.txt, whose failures are printed, and data/comparisons_blind.txt, of which only totals are. Keep it
+ * so: the second set tells how well the rules hold on questions that they were not made with. A line is a language and
+ * a question; brackets mark the two items, and a question without brackets has one answer. */
 #include "extractive/extract.h"
 
 #include "words/words.h"
@@ -12,15 +12,16 @@
 
 #define MEMORY_MAX   ((size_t)1 << 20)
 #define QUESTION_MAX 1024
-#define ISOLATE      0.92   /* of the comparisons of each language, Japanese excepted */
+#define ISOLATE      0.92   /* of the comparisons of each language, English and Japanese excepted */
+#define ISOLATE_EN   0.85   /* differences stay whole */
 #define ISOLATE_JA   0.85   /* differences (違い) and replacements stay whole */
 #define SPLIT_MOST   0.0075 /* of the questions with one answer, of all languages */
 #define ASKED_LEAST  30     /* comparisons of each language */
 
-static const char *const tags[] = {"zh", "ko", "de", "fr", "es", "ja", NULL};
+static const char *const tags[] = {"zh", "ko", "de", "fr", "es", "en", "ja", NULL};
 
 struct tally {
-    size_t asked[6], isolated[6], single, split;
+    size_t asked[7], isolated[7], single, split;
 };
 
 struct comparison {
@@ -105,7 +106,7 @@ static void expect_isolated(const struct tally *tally)
     for (size_t i = 0; tags[i]; i++) {
         print_message("%s: %zu of %zu comparisons isolate both items\n", tags[i], tally->isolated[i], tally->asked[i]);
         assert_true(tally->asked[i] >= ASKED_LEAST);
-        double least = strcmp(tags[i], "ja") == 0 ? ISOLATE_JA : ISOLATE;
+        double least = strcmp(tags[i], "en") == 0 ? ISOLATE_EN : strcmp(tags[i], "ja") == 0 ? ISOLATE_JA : ISOLATE;
         assert_true((double)tally->isolated[i] >= least * (double)tally->asked[i]);
     }
 }

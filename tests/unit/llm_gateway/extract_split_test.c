@@ -148,6 +148,21 @@ static void a_comparison_asks_for_the_attribute_of_each(void **state)
     expect_parts("Was ist größer, Bonn oder Köln?", "Ist Bonn größer?|Ist Köln größer?");
 }
 
+static void english_comparisons_without_a_form_are_read_by_the_grammar(void **state)
+{
+    expect_parts("Why is silver cheaper than gold?", "Why is silver cheaper?|Why is gold cheaper?");
+    expect_parts("Is petrol cheaper in Poland than in Hungary?",
+                 "Is petrol cheaper in Poland?|Is petrol cheaper in Hungary?");
+    expect_parts("How much does licence A cost? And licence B?",
+                 "How much does licence A cost?|How much does licence B cost?");
+    expect_parts("Compared to Germany, how high are taxes in Austria?",
+                 "How high are taxes in Austria?|How high are taxes in Germany?");
+    expect_parts("Should I go to Rome or Paris?", "Should I go to Rome?|Should I go to Paris?");
+    expect_parts("Is the larger room available in May or June?", "Is the larger room available in May or June?");
+    expect_parts("Is it known which of", "Is it known which of"); /* ends before its items */
+    expect_parts("Do I have to pay more than the deposit?", "Do I have to pay more than the deposit?");
+}
+
 static void a_town_on_a_river_is_one_name(void **state)
 {
     static const char oder[] = "Ist Frankfurt an der Oder größer?|Ist Berlin größer?";
@@ -273,6 +288,7 @@ int main(void)
         cmocka_unit_test(several_sentences_are_several_questions_in_other_languages),
         cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
+        cmocka_unit_test(english_comparisons_without_a_form_are_read_by_the_grammar),
         cmocka_unit_test(a_town_on_a_river_is_one_name),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),
