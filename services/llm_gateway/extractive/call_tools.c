@@ -283,15 +283,13 @@ static void call_tools_look_at(const struct extract *extract, const Renga__V1__T
     offer->score = likeness(extract, tool) + (offer->asks ? LOOKUP_BONUS : 0);
 }
 
-/* On another try: the strong words, and those of a model's advice. */
+/* On another try: the strong words, and those of the advice. */
 static struct text query_of(const struct extract *extract)
 {
     const struct text none = {NULL, 0};
     if (!extract->advice.length)
         return extract->asked;
     struct text own = extract_keywords(extract->arena, extract->asked, none);
-    if (extract_judge_said(extract->advice))
-        return own.length ? own : extract->asked;
     struct text more = extract_keywords(extract->arena, extract->advice, extract->asked);
     char *both = arena_printf(extract->arena, "%.*s %.*s", (int)own.length, own.bytes, (int)more.length, more.bytes);
     return both ? text_trimmed(text_of(both)) : extract->asked;

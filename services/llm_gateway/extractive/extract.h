@@ -91,9 +91,6 @@ bool extract_asks(struct text question);
  * names the missing parts, or says that the answer is complete. */
 bool extract_judge(const struct extract *extract, struct buffer *advice);
 
-/* Whether an advice is one of extract_judge: its words are the question's, or those of a fixed text. */
-bool extract_judge_said(struct text advice);
-
 /* Search queries: the question, and its strong words alone. */
 size_t extract_queries(const struct extract *extract, size_t limit, struct text queries[EXTRACT_PARTS_MAX]);
 

@@ -10,49 +10,9 @@
 #define WORDS_SHOWN ((size_t)160) /* bytes of the answer in the advice */
 #define PART_LEAST  0.2           /* share of a part of the question that the places of the answer have */
 
-/* How an advice begins. */
-enum judge_opening {
-    JUDGE_OPEN,
-    JUDGE_COMPLETE,
-    JUDGE_OTHER,
-    JUDGE_NOWHERE,
-    JUDGE_ECHOES,
-    JUDGE_MISSES,
-    JUDGE_FEW,
-    JUDGE_OPENINGS
-};
-static const char *const judge_openings[JUDGE_OPENINGS][2] = {
-    [JUDGE_OPEN] = {"この部分に触れた箇所が見つかっていません: ", "Nothing was found that speaks of this part: "},
-    [JUDGE_COMPLETE] = {"回答は資料の記述に見つかり、その箇所が問われたことに触れています。",
-                        "The answer was found in the sources, where they speak of what was asked."},
-    [JUDGE_OTHER] = {"資料の該当箇所に見つからない語句が回答にあります: ", "Not found where the sources speak of it: "},
-    [JUDGE_NOWHERE] = {"回答の文が資料に見つかりません。別の語で探し直してください: ",
-                       "No sentence of the answer was found in the sources. Search again with other words for: "},
-    [JUDGE_ECHOES] = {"回答は質問を繰り返すだけです。資料から答えとなる語を加えるか、別の語で探し直してください: ",
-                      "The answer only repeats the question. Add what the sources say, or search again for: "},
-    [JUDGE_MISSES] = {"次の語に触れた箇所が見つかっていません: ", "Nothing was found that speaks of: "},
-    [JUDGE_FEW] = {"資料に見つかる文が回答に少なすぎます。資料にある文だけで答えてください。",
-                   "Too few sentences of the answer were found in the sources. Keep to those that stand there."},
-};
-
 static void judge_say(const struct extract *extract, struct buffer *advice, const char *japanese, const char *english)
 {
     buffer_print(advice, extract->japanese ? japanese : english);
-}
-
-static void judge_say_opening(const struct extract *extract, struct buffer *advice, enum judge_opening opening)
-{
-    buffer_print(advice, judge_openings[opening][extract->japanese ? 0 : 1]);
-}
-
-bool extract_judge_said(struct text advice)
-{
-    for (size_t i = 0; i < 2 * JUDGE_OPENINGS; i++) {
-        const char *opening = judge_openings[i / 2][i % 2];
-        if (advice.length >= strlen(opening) && memcmp(advice.bytes, opening, strlen(opening)) == 0)
-            return true;
-    }
-    return false;
 }
 
 static void judge_quote(const struct extract *extract, struct buffer *advice, const char *text, size_t length)
@@ -72,7 +32,8 @@ static void judge_say_keywords(const struct extract *extract, struct buffer *adv
 
 static void judge_say_open(const struct extract *extract, struct text part, struct buffer *advice)
 {
-    judge_say_opening(extract, advice, JUDGE_OPEN);
+    judge_say(extract, advice,
+              "この部分に触れた箇所が見つかっていません: ", "Nothing was found that speaks of this part: ");
     judge_quote(extract, advice, part.bytes, part.length);
     judge_say(extract, advice, "。この部分の語か言い換えで探し直してください。",
               ". Search again for its words, or for others that mean the same.");
@@ -81,21 +42,26 @@ static void judge_say_open(const struct extract *extract, struct text part, stru
 static void judge_advise(const struct extract *extract, const struct grounding *grounding, struct buffer *advice)
 {
     if (grounding->completed) {
-        judge_say_opening(extract, advice, JUDGE_COMPLETE);
+        judge_say(extract, advice, "回答は資料の記述に見つかり、その箇所が問われたことに触れています。",
+                  "The answer was found in the sources, where they speak of what was asked.");
     } else if (grounding->other.end) {
-        judge_say_opening(extract, advice, JUDGE_OTHER);
+        judge_say(extract, advice,
+                  "資料の該当箇所に見つからない語句が回答にあります: ", "Not found where the sources speak of it: ");
         judge_quote(extract, advice, extract->answer.bytes + grounding->other.begin,
                     grounding->other.end - grounding->other.begin);
         judge_say(extract, advice, "。資料にある文だけで答えてください。",
                   ". Keep to sentences that stand in the sources.");
     } else if (!grounding->found) {
-        judge_say_opening(extract, advice, JUDGE_NOWHERE);
+        judge_say(extract, advice, "回答の文が資料に見つかりません。別の語で探し直してください: ",
+                  "No sentence of the answer was found in the sources. Search again with other words for: ");
         judge_say_keywords(extract, advice);
     } else if (grounding->echoes) {
-        judge_say_opening(extract, advice, JUDGE_ECHOES);
+        judge_say(extract, advice,
+                  "回答は質問を繰り返すだけです。資料から答えとなる語を加えるか、別の語で探し直してください: ",
+                  "The answer only repeats the question. Add what the sources say, or search again for: ");
         judge_say_keywords(extract, advice);
     } else if (grounding->score < GROUNDING_ENOUGH) {
-        judge_say_opening(extract, advice, JUDGE_MISSES);
+        judge_say(extract, advice, "次の語に触れた箇所が見つかっていません: ", "Nothing was found that speaks of: ");
         const struct coverage *coverage = &grounding->coverage;
         if (!coverage->missing_count) /* all words were found, but in passages about other subjects */
             judge_say_keywords(extract, advice);
@@ -107,7 +73,8 @@ static void judge_advise(const struct extract *extract, const struct grounding *
         judge_say(extract, advice, "。これらの語か言い換えで探し直してください。",
                   ". Search again for these words, or for others that mean the same.");
     } else {
-        judge_say_opening(extract, advice, JUDGE_FEW);
+        judge_say(extract, advice, "資料に見つかる文が回答に少なすぎます。資料にある文だけで答えてください。",
+                  "Too few sentences of the answer were found in the sources. Keep to those that stand there.");
     }
 }
 

@@ -74,27 +74,6 @@ static void another_try_asks_wider(void **state)
     asking_fini(&asking);
 }
 
-static void the_fixed_words_of_our_own_advice_are_not_searched(void **state)
-{
-    static const char *const rows[][2] = {
-        {"<subtask>How do I change the port?</subtask>\n<advice>Not found where the sources speak of it: \"port\". "
-         "Keep to "
-         "sentences that stand in the sources.</advice>",
-         "search_documents{\"query\":\"change port\",\"limit\":8}"},
-        {"<subtask>復元の手順は</subtask>\n<advice>回答の文が資料に見つかりません。別の語で探し直してください: 復元 "
-         "手順</advice>",
-         "search_documents{\"query\":\"復元 手順\",\"limit\":8}"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct asking asking;
-        asking_init(&asking);
-        offer(&asking, "search_documents", "Searches.", SEARCH);
-        user_says(&asking, rows[i][0]);
-        assert_string_equal(calls_of(&asking), rows[i][1]);
-        asking_fini(&asking);
-    }
-}
-
 static void no_word_of_a_search_begins_within_another(void **state)
 {
     struct asking asking;
@@ -168,7 +147,6 @@ int main(void)
         cmocka_unit_test(tools_that_take_a_question_are_called),
         cmocka_unit_test(what_is_asked_chooses_the_tool),
         cmocka_unit_test(another_try_asks_wider),
-        cmocka_unit_test(the_fixed_words_of_our_own_advice_are_not_searched),
         cmocka_unit_test(no_word_of_a_search_begins_within_another),
         cmocka_unit_test(the_choice_of_the_caller_counts),
         cmocka_unit_test(a_tool_that_cannot_be_filled_is_not_called),
