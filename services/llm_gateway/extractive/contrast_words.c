@@ -92,8 +92,8 @@ static const struct contrast_language contrast_languages[] = {
                [WORD_INNER] = "of",
                [WORD_PREPOSITION] = english_prepositions,
                [WORD_ADVERB] =
-                   "really still also too very much many so just now please ever actually usually even only "
-                   "generally always often well not then typically either as"},
+                   ("really still also too very much many so just now please ever actually usually even only "
+                    "generally always often well not then typically either as")},
      .differences = "differ distinguish",
      .comparing = "compar",
      .choosing = "choos choice prefer recommend buy pick better decid torn",
