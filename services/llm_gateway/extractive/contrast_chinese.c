@@ -214,7 +214,7 @@ static size_t chinese_predicate(const struct marked *marked, size_t from, size_t
 /* 「A比B大」 with the connective in [at, behind). The second question is the rest of the clause. */
 static bool chinese_than_at(struct split *split, const struct marked *marked, size_t at, size_t behind, bool needs)
 {
-    static const char *const before_than[] = {"是不是", "是否", "会不会", "的时候", "，", NULL};
+    static const char *const before_than[] = {"是不是", "是否", "会不会", "的时候", NULL};
     struct text text = marked->text, clause = chinese_clause_before(marked, at);
     size_t ignored, end = split_find(marked, behind, text.length, commas, &ignored);
     bool exceeding = split_match_any(text, at, exceeds) > 0;

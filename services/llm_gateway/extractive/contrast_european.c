@@ -178,8 +178,9 @@ static bool european_order(struct split *split, const struct contrast_words *wor
         return false;
     struct phrase other = contrast_phrase_from(words, at + 1, count);
     struct contrast_pairing pair = {contrast_subject(words, 0, german ? at : at - 1), other, at, other.end};
-    return words_have(words, pair.one.begin, pair.one.end, WORD_NAME) && !contrast_word_is_number(words, other.begin) &&
-           words_have(words, other.begin, other.end, WORD_NAME) && contrast_ask_each(split, words, &pair);
+    return words_have(words, pair.one.begin, pair.one.end, WORD_NAME) &&
+           words_have(words, other.begin, other.end, WORD_NAME) && !contrast_word_is_number(words, other.begin) &&
+           contrast_ask_each(split, words, &pair);
 }
 
 /* "celle de B", "la de B", "die von B" stand for the noun before the first "de". */

@@ -253,6 +253,8 @@ bool contrast_word_begins(const struct contrast_words *words, size_t at, const c
 
 bool contrast_word_is_number(const struct contrast_words *words, size_t at)
 {
+    if (at >= words->tokens.count)
+        return false;
     char c = words->tokens.text.bytes[words->tokens.list[at].begin];
     return !words->tokens.list[at].quoted && ((c >= '0' && c <= '9') || contrast_word_in(words, at, numbers));
 }

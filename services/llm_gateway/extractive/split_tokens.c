@@ -105,7 +105,7 @@ size_t tokens_find(const struct tokens *tokens, size_t from, size_t to, const ch
 
 struct text tokens_between(const struct tokens *tokens, size_t from, size_t to)
 {
-    if (from >= to)
+    if (from >= to || to > tokens->count)
         return (struct text){"", 0};
     size_t begin = tokens->list[from].begin;
     return split_part(tokens->text, begin, tokens->list[to - 1].end);

@@ -163,6 +163,19 @@ static void english_comparisons_without_a_form_are_read_by_the_grammar(void **st
     expect_parts("Do I have to pay more than the deposit?", "Do I have to pay more than the deposit?");
 }
 
+static void a_connective_without_an_item_beside_it_leaves_a_question_whole(void **state)
+{
+    static const char *const questions[] = {
+        "上海，比北京大吗？",
+        "价格，比北京贵吗？",
+        "Starb Anna vor in?",
+        "A est-il mort avant à ?",
+        "What is the price in A, and in?",
+    };
+    for (size_t i = 0; i < COUNT(questions); i++)
+        expect_parts(questions[i], questions[i]);
+}
+
 static void a_town_on_a_river_is_one_name(void **state)
 {
     static const char oder[] = "Ist Frankfurt an der Oder größer?|Ist Berlin größer?";
@@ -289,6 +302,7 @@ int main(void)
         cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(english_comparisons_without_a_form_are_read_by_the_grammar),
+        cmocka_unit_test(a_connective_without_an_item_beside_it_leaves_a_question_whole),
         cmocka_unit_test(a_town_on_a_river_is_one_name),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),
