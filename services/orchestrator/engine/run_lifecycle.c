@@ -119,6 +119,7 @@ static void free_replaced(struct run *run)
         request->waits_on = NULL;
         log_await(run->thread, request);
     }
+    log_note_gone(run->thread);
     run_free(run);
 }
 
@@ -437,8 +438,10 @@ void run_change(struct run *run, Renga__V1__RunState state, Renga__V1__StopReaso
     if (!run->orphaned)
         answer_all(run, &run->quiet_waiters);
     bool was_last = run == thread->run;
-    if (!was_last && run->ended_ms)
+    if (!was_last && run->ended_ms) {
+        log_note_gone(thread);
         thread_unqueue(thread, run);
+    }
     if (was_last || !thread->run)
         run_next(thread);
 }

@@ -132,7 +132,8 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     }
     uint64_t number = ++thread->last;
     record->time_ms = wall_ms();
-    record->run = run ? run->number : 0;
+    if (run)
+        record->run = run->number;
     record->first_event = thread->event_number;
     if (run && run == thread->run)
         take_pending_events(run, record);
@@ -146,9 +147,8 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
     filling_commit(thread)->urgent |= run != thread->run; /* of other runs, which wait for it */
     if (run) {
         run->updated_ms = record->time_ms;
-        uint32_t events = events_count(record);
-        if (events)
-            run->last_event = (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events - 1));
+        if (events_count(record))
+            run->last_event = event_last(record, number);
     }
     thread->shard->runner->hooks->recorded(thread, run, record, number);
     if (run && run == thread->run) {
@@ -160,6 +160,13 @@ uint64_t log_append(struct thread *thread, struct run *run, Record *record)
 }
 
 /* ---- rows beside them -------------------------------------------------------------------------------------------- */
+
+static void put_run_row(struct thread *thread, const Renga__V1__RunRow *row)
+{
+    struct key key;
+    key_named(&key, KEY_RUN, thread->tenant, row->run->run_id);
+    row_put(log_batch(thread), &key, &row->base);
+}
 
 void log_write_thread(struct thread *thread)
 {
@@ -189,8 +196,7 @@ void log_write_rows(struct run *run)
     row.first_record = run->first_record;
     row.last_checkpoint = run->checkpoint;
     row.migrated = run->migrated;
-    key_named(&key, KEY_RUN, thread->tenant, run->id);
-    row_put(log_batch(thread), &key, &row.base);
+    put_run_row(thread, &row);
     arena_fini(&arena);
     const char *self = thread->shard->runner->self;
     bool open = run_is_open(run) || run_is_open(thread->run) || thread->queue;
@@ -203,6 +209,27 @@ void log_write_rows(struct run *run)
     log_write_pause(run);
     log_write_version(run);
     log_write_thread(thread);
+}
+
+void log_change_gone(struct thread *thread, Renga__V1__RunRow *row, Renga__V1__RunChanged *changed)
+{
+    Record record = RENGA__V1__LOG_RECORD__INIT;
+    record.run = row->number;
+    record.changed = changed;
+    uint64_t number = log_append(thread, NULL, &record);
+    row->run->stop_reason = changed->stop_reason;
+    row->run->stop_text = changed->stop_text;
+    row->run->status_code = changed->status_code;
+    row->run->updated_ms = record.time_ms;
+    row->run->last_event_id = event_last(&record, number);
+    put_run_row(thread, row);
+    log_write_thread(thread);
+    log_note_gone(thread);
+}
+
+void log_note_gone(struct thread *thread)
+{
+    thread->gone_record = thread->last;
 }
 
 bool log_snapshot_fits(const struct thread *thread)
@@ -415,6 +442,8 @@ static void journal_writer_finished(struct store_batch *batch)
     }
     thread->flying = NULL;
     if (st.code == OK && thread->phase == THREAD_READY) {
+        if (thread->gone_record > thread->committed && thread->gone_record <= commit->last)
+            thread->gone_committed = ++thread->shard->arrivals;
         thread->committed = commit->last > thread->committed ? commit->last : thread->committed;
         commit_drop(&commit, &st);
         thread->shard->runner->hooks->committed(thread);

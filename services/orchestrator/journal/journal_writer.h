@@ -39,6 +39,10 @@ void log_put_request(struct thread *thread, const char *request_id, const Renga_
 /* The row of a request that is on its way to the disk; NULL bytes: there is no row. */
 struct store_bytes log_pending_request(const struct thread *thread, const char *request_id);
 void log_write_rows(struct run *run);
+/* A run has left memory: its row may be older than its last record until the thread's batches are on disk. */
+void log_note_gone(struct thread *thread);
+/* A record about such a run, and its row, which has the same change then. */
+void log_change_gone(struct thread *thread, Renga__V1__RunRow *row, Renga__V1__RunChanged *changed);
 void log_write_thread(struct thread *thread);
 void log_snapshot_now(struct thread *thread);
 /* Puts `past`, the thread as it was after a record; gives its bytes, 0 if it has more than STORE_VALUE_MAX. */

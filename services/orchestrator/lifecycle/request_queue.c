@@ -86,7 +86,9 @@ static void request_came(struct work *work)
 static void request_reset(struct request *request)
 {
     request->place = request->waits_on = NULL;
+    request->row_asked = 0;
     request->repeated = request->checked = request->looked_up = request->drawn = request->at_rest = false;
+    request->replaces = false;
     request->response = NULL;
     request->reason = request->handoff_address = NULL;
     request->status = (struct status){0};
@@ -115,6 +117,14 @@ void request_do_maintenance(struct runner *runner, struct request *request, cons
     loop_post(request->shard->loop, &request->coming);
 }
 
+void request_come_again(struct request *request)
+{
+    request_reset(request);
+    if (request->thread_id)
+        request->run_id = NULL; /* of a request that was repeated */
+    loop_post(request->shard->loop, &request->coming);
+}
+
 /* From inside its shard: the fields of the loop that it comes from are left alone, since its caller may leave now. */
 void request_retry(struct request *request, const struct status *why)
 {
@@ -123,10 +133,7 @@ void request_retry(struct request *request, const struct status *why)
         request_fail(request, why, NULL);
         return;
     }
-    request_reset(request);
-    if (request->thread_id)
-        request->run_id = NULL; /* of a request that was repeated */
-    loop_post(request->shard->loop, &request->coming);
+    request_come_again(request);
 }
 
 /* ---- the caller leaves ------------------------------------------------------------------------------------------- */

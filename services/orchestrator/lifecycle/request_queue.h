@@ -24,6 +24,7 @@ void request_refuse_in_quarantine(struct thread *thread); /* those that wait; Ge
 /* In its thread's turn; `place` is the maintenance request's own. */
 void request_do_maintenance(struct runner *runner, struct request *request, const char *thread_id);
 void request_retry(struct request *request, const struct status *why); /* as if it had just come; too often: why */
+void request_come_again(struct request *request);                      /* as if it had just come */
 void request_answer_on_commit(struct request *request, struct thread *thread,
                               void *response); /* when the filling batch is on disk */
 
@@ -41,6 +42,7 @@ void request_remember(struct request *request, struct thread *thread, const char
 
 /* request_serve.c: the run as it is now, from memory or from its row. */
 void request_get_run(struct request *request, struct thread *thread);
+/* cancel_run.c */
 void request_cancel_run(struct request *request, struct thread *thread);
 
 #endif

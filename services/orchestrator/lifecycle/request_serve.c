@@ -87,6 +87,7 @@ static void request_serve_row_came(struct store_scan *scan)
 void request_read_run(struct request *request, struct shard *shard)
 {
     struct row_scan *row = xnonnull(calloc(1, sizeof *row));
+    request->row_asked = ++shard->arrivals;
     row->request = request;
     row->shard = shard;
     key_named(&row->key, KEY_RUN, request->tenant, request->run_id);
@@ -117,6 +118,7 @@ static bool was_left_in_queue(const struct request *request, const struct run *r
 static void request_start_again(struct request *request, struct thread *thread)
 {
     request->repeated = false;
+    request->replaces = true;
     request->run_id = NULL;
     request->place = NULL;
     request->type->serve(request, thread);
@@ -142,47 +144,6 @@ void request_get_run(struct request *request, struct thread *thread)
     } else {
         request_refuse(request, NULL, NOT_FOUND, "there is no run '%.64s'", request->run_id);
     }
-}
-
-static void run_cancel(struct run *run, const Renga__V1__CancelRunRequest *message)
-{
-    run_change(run, RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED,
-               message->caller_left ? RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT
-                                    : RENGA__V1__STOP_REASON__STOP_REASON_CANCELLED,
-               CANCELLED, "%s", *message->reason ? message->reason : "cancelled by its caller");
-}
-
-/* A run that its caller has left goes on with the next repetition of the call, unless it is cancelled as well. */
-static bool is_left(const struct run *run)
-{
-    return run == run->thread->run && run->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
-           run->reason == RENGA__V1__STOP_REASON__STOP_REASON_CALLER_LEFT;
-}
-
-void request_cancel_run(struct request *request, struct thread *thread)
-{
-    const Renga__V1__CancelRunRequest *message = (const void *)request->message;
-    struct run *run = thread_find_run(thread, request->run_id);
-    if (run && is_left(run) && !message->caller_left)
-        run_cancel(run, message);
-    if (!run || run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
-        request_get_run(request, thread);
-        return;
-    }
-    run_halt(run);
-    if (run->state >= RENGA__V1__RUN_STATE__RUN_STATE_SUCCEEDED) {
-        request_get_run(request, thread);
-        return;
-    }
-    if (message->wait && run->orphaned) {
-        request->next = run->quiet_waiters;
-        run->quiet_waiters = request;
-    } else {
-        request->next = run->waiters;
-        run->waiters = request;
-    }
-    request->waits_on = run;
-    run_cancel(run, message);
 }
 
 /* ---- its turn ---------------------------------------------------------------------------------------------------- */
@@ -225,8 +186,27 @@ static bool request_fits_record(struct request *request)
                           request->message->descriptor->short_name, size, REQUEST_BYTES_MAX);
 }
 
+/* The row of its run was read before the last record about it was on disk. */
+static bool row_is_stale(const struct request *request, const struct thread *thread)
+{
+    return !request->maintenance && request->run_id && request->place && !thread_find_run(thread, request->run_id) &&
+           (thread->gone_record > thread->committed || thread->gone_committed > request->row_asked);
+}
+
+/* Once that record is on disk, the row is read again, and the row of a request that was repeated. */
+static void request_serve_again(struct request *request, struct thread *thread)
+{
+    request->response = request->place;
+    request->before_answer = request_come_again;
+    log_await(thread, request);
+}
+
 void request_serve(struct request *request, struct thread *thread)
 {
+    if (row_is_stale(request, thread)) {
+        request_serve_again(request, thread);
+        return;
+    }
     if (!request->maintenance && !(request_is_permitted(request, thread) && request_fits_record(request)))
         return;
     if (thread->shard->runner->hooks->expired(request, thread))

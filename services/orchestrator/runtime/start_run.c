@@ -146,8 +146,11 @@ static void start_run_start(struct request *request, struct thread *thread, stru
     if (begun.queued)
         log_write_rows(run);
     request->run_id = xnonnull(arena_strdup(request->arena, id));
+    bool replaces = request->replaces;
     request_wait(request, run, true); /* a run that cannot begin is gone then, and the request gets the reason */
     run_next(thread);
+    if (replaces)
+        log_note_gone(thread); /* a further repetition, which has read the row of the run before, reads again */
     assert(!thread->queue || !thread->queue->unlogged);
     run = message.wait ? NULL : request_end_wait(request);
     if (run)

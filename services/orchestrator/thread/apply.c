@@ -379,6 +379,14 @@ static bool apply_goes_to_work(struct thread *thread, struct run *run, const Rec
     return good;
 }
 
+/* CancelRun of a run that its caller has left, and that is no longer in memory: only its row and its events change. */
+static bool is_of_gone_run(const Record *record)
+{
+    const Renga__V1__RunChanged *changed = record->changed;
+    return changed && changed->previous == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED &&
+           changed->state == RENGA__V1__RUN_STATE__RUN_STATE_CANCELLED;
+}
+
 bool apply_parts(struct thread *thread, const Record *record, uint64_t number, struct status *st)
 {
     struct frame *frame;
@@ -394,7 +402,7 @@ bool apply_parts(struct thread *thread, const Record *record, uint64_t number, s
             run = queued;
     if (!run && thread->run && thread->run->number == record->run)
         run = thread->run;
-    if (!run && record->run)
+    if (!run && record->run && !is_of_gone_run(record))
         return fail(st, DATA_LOSS, "thread '%s': record %llu is about run %u, which is not there", thread->id,
                     (unsigned long long)number, record->run);
     for (size_t i = 0; i < record->n_shown && run; i++) {
@@ -442,9 +450,8 @@ bool apply_record(struct thread *thread, const Record *record, uint64_t number, 
     struct run *run = thread->run;
     if (run && run->number == record->run) {
         run->updated_ms = record->time_ms;
-        uint32_t events = events_count(record);
-        if (events)
-            run->last_event = (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events - 1));
+        if (events_count(record))
+            run->last_event = event_last(record, number);
     }
     return true;
 }

@@ -14,6 +14,12 @@
 
 /* The kept ones. */
 uint32_t events_count(const Record *record);
+/* The id of the last of them; the record has at least one. */
+static inline int64_t event_last(const Record *record, uint64_t number)
+{
+    return (int64_t)(number << EVENT_NUMBER_BITS | (record->first_event + events_count(record) - 1));
+}
+
 /* Whether the result of a node has an event UPDATED. */
 static inline bool event_has_update(const Renga__V1__TaskResult *result)
 {

@@ -66,9 +66,11 @@ struct request {
     const char *thread_id, *run_id; /* its subject: exactly 1 of these */
     struct run *waits_on;
     bool repeated, checked, looked_up, leaves, is_back;
-    bool drawn;       /* the name of its thread is newly drawn */
-    unsigned again;   /* times that its thread was lost */
-    uint64_t arrival; /* at its shard, by number */
+    bool replaces;      /* the run that it starts takes the place of one that its caller has left */
+    bool drawn;         /* the name of its thread is newly drawn */
+    unsigned again;     /* times that its thread was lost */
+    uint64_t arrival;   /* at its shard, by number */
+    uint64_t row_asked; /* when its run's row was asked for, by the shard's arrivals */
     struct request *next;
     void *place;
 };

@@ -69,7 +69,7 @@ struct shard {
     struct reload_retry *reload_retries; /* of threads whose log could not be written */
     struct commit *spare_commits;
     unsigned spare_count;
-    uint64_t arrivals;            /* of requests */
+    uint64_t arrivals;            /* of requests; and other moments that are compared with them */
     struct turn_gate list_turns;  /* of lists that are made in its loop: history/lists.c */
     struct turn_gate row_turns;   /* of reads of runs: lifecycle/request_serve.c */
     struct turn_gate event_turns; /* of reads of events for subscriptions: watch/subscribers.c */

@@ -67,8 +67,10 @@ struct thread {
 
     /* The writer. */
     struct commit *filling, *flying;
-    uint64_t committed;    /* number of the last record on disk */
-    uint64_t snapshot;     /* number of the record of the last snapshot */
+    uint64_t committed; /* number of the last record on disk */
+    uint64_t snapshot;  /* number of the record of the last snapshot */
+    /* The last record about a run that is no longer in memory, and when it was on disk, by the shard's arrivals. */
+    uint64_t gone_record, gone_committed;
     size_t since_snapshot; /* bytes of records since */
     size_t read_since;     /* of these, the bytes read when it was loaded */
     size_t snapshot_size;

@@ -147,8 +147,8 @@ static void clear_stage(void)
     }
     stage_run(&stage);
     stage_clear(&stage);
-    if (damaged_redis.pid)
-        server_say(&damaged_redis, "FLUSHALL");
+    if (stage_redis.pid)
+        server_say(&stage_redis, "FLUSHALL");
     stage_snapshot_every = 0;
 }
 

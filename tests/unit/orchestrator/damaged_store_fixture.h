@@ -1,44 +1,10 @@
-/* The stores on which damaged rows are tested: in memory, on SQLite, and on a Redis of the test's own; and how a row of
- * each loses its value while its key stays. For damaged_rows_fixture.h. */
+/* How a row of a store loses its value while its key stays. For damaged_rows_fixture.h. */
 #ifndef RENGA_TESTS_DAMAGED_STORE_FIXTURE_H
 #define RENGA_TESTS_DAMAGED_STORE_FIXTURE_H
 
-#include "runner_fixture.h"
+#include "each_store_fixture.h"
 
 #include <sqlite3.h>
-
-#include "redis_server.h"
-
-static struct server damaged_redis;
-static char damaged_redis_url[96];
-
-static int set_memory(void **state)
-{
-    stage_url = "memory:";
-    return 0;
-}
-
-static int set_sqlite(void **state)
-{
-    stage_url = "sqlite:";
-    return 0;
-}
-
-static int set_redis(void **state)
-{
-    damaged_redis.durable = true;
-    server_start(&damaged_redis, NULL);
-    snprintf(damaged_redis_url, sizeof damaged_redis_url, "redis://127.0.0.1:%d?timeout=20000&name=damaged",
-             damaged_redis.port);
-    stage_url = damaged_redis_url;
-    return 0;
-}
-
-static int clear_redis(void **state)
-{
-    server_end(&damaged_redis);
-    return 0;
-}
 
 static bool store_loses_values(void)
 {
@@ -67,7 +33,7 @@ static void lose_value_on_redis(struct store_bytes key)
     for (size_t i = 0; i < key.size && size + 8 < sizeof command; i++)
         size += (size_t)snprintf(command + size, 5, "\\x%02x", ((const uint8_t *)key.bytes)[i]);
     strcpy(command + size, "\"");
-    assert_memory_equal(server_say(&damaged_redis, command), ":1", 2);
+    assert_memory_equal(server_say(&stage_redis, command), ":1", 2);
 }
 
 /* While the store of `url` is open. */
@@ -77,13 +43,6 @@ static void lose_value(const char *url, struct store_bytes key)
         lose_value_on_sqlite(url, key);
     else
         lose_value_on_redis(key);
-}
-
-static int run_on_each_store(const struct CMUnitTest *tests, size_t count)
-{
-    return _cmocka_run_group_tests("memory", tests, count, set_memory, NULL) +
-           _cmocka_run_group_tests("sqlite", tests, count, set_sqlite, NULL) +
-           _cmocka_run_group_tests("redis", tests, count, set_redis, clear_redis);
 }
 
 #endif
