@@ -240,6 +240,10 @@ bool words_read_part(const struct reading *in, size_t first, size_t end, struct 
     read->text = reading_copy(in, first, end);
     if (!read->text)
         return false;
+    if (text_is_no_name(in->spec->label, read->text)) {
+        *read = (struct candidate){.first = first, .end = end, .problem = FORM_NO_VALUE, .text = ""};
+        return true;
+    }
     const char *pattern = in->spec->limits ? in->spec->limits->pattern : "";
     if (!pattern[0] || pattern_matches(pattern, read->text, strlen(read->text)) == PATTERN_MATCHES)
         return true;

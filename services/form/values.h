@@ -15,6 +15,10 @@ bool words_read(const struct reading *in, struct candidate *read);
 /* The same of a part of the answer. */
 bool words_read_part(const struct reading *in, size_t first, size_t end, struct candidate *read);
 
+/* person_names.c: the field asks for a person's name, and the text has only languages and countries, of which one at
+ * least is nobody's name. */
+bool text_is_no_name(const char *label, const char *text);
+
 /* A good value against the field's limits. */
 enum form_problem value_check(const struct reading *in, const char *text);
 

@@ -63,6 +63,9 @@ static const struct {
     {"{\"type\":\"string\"}", "名前は田中じゃなくて佐藤です", "佐藤", "佐藤"},
     {"{\"type\":\"string\"}", "I am Ada!", "!", ""},
     {"{\"type\":\"string\"}", "I am Ada", "", ""},
+    {"{\"type\":\"string\",\"title\":\"Your name\"}", "English, Japan", "English, Japan", ""},
+    {"{\"type\":\"string\",\"title\":\"お名前\"}", "日本語、日本", "日本語", ""},
+    {"{\"type\":\"string\",\"title\":\"Your name\"}", "I speak English, I'm Jordan", "Jordan", "Jordan"},
     {"{\"type\":\"string\",\"pattern\":\"[A-Z]+\"}", "I am ADA", "ADA", "ADA"},
     {"{\"type\":\"string\",\"pattern\":\"[A-Z]+\"}", "I am Ada", "Ada", "!BAD_PATTERN"},
 };
