@@ -175,13 +175,17 @@ static size_t letters_of(const char *text, size_t length, struct folded *letters
     return count;
 }
 
-static bool support_stands_at(const struct folded *window, const struct folded *letters, size_t count)
+/* For each letter, how many letters up to it are a beginning of them all (Knuth, Morris and Pratt). */
+static void letters_borders(const struct folded *letters, size_t count, uint16_t borders[LETTERS_MAX])
 {
-    for (size_t i = 0; i < count; i++) {
-        if (window[i].code != letters[i].code)
-            return false;
+    size_t border = 0;
+    borders[0] = 0;
+    for (size_t i = 1; i < count; i++) {
+        while (border > 0 && letters[i].code != letters[border].code)
+            border = borders[border - 1];
+        border += letters[i].code == letters[border].code;
+        borders[i] = (uint16_t)border;
     }
-    return true;
 }
 
 static bool is_digit_letter(const struct folded *letter)
@@ -220,6 +224,8 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
                        const struct window *window, struct span *quote)
 {
     struct folded letters[LETTERS_MAX], around[WINDOW_MAX];
+    uint16_t borders[LETTERS_MAX];
+    size_t matched = 0;
     uint32_t from = window->from, to = window->to;
     if (from > 0 && are_neighbours(evidence, from - 1, from))
         from--;
@@ -233,9 +239,16 @@ static bool find_exact(const struct evidence *evidence, const char *sentence, si
     size_t held = letters_of(text, end - begin, around, WINDOW_MAX);
     if (count == 0 || held < count)
         return false;
-    for (size_t at = 0; at + count <= held; at++) {
-        if (around[at].code != letters[0].code || !support_stands_at(&around[at], letters, count) ||
-            !parts_at(around, held, at) || !parts_at(around, held, at + count))
+    letters_borders(letters, count, borders);
+    for (size_t i = 0; i < held; i++) {
+        while (matched > 0 && around[i].code != letters[matched].code)
+            matched = borders[matched - 1];
+        matched += around[i].code == letters[matched].code;
+        if (matched < count)
+            continue;
+        size_t at = i + 1 - count;
+        matched = borders[count - 1];
+        if (!parts_at(around, held, at) || !parts_at(around, held, at + count))
             continue;
         size_t last = at + count;
         while (last < held && stop_mark(around[last].code))

@@ -118,6 +118,25 @@ static void find_support(struct input *in)
         support_find(evidence, in->text, in->length, SUPPORT_ENOUGH, &support);
 }
 
+#define WITHIN_BOUNDS ((size_t)8 << 10) /* bytes: the sentence and the text are compared whole */
+
+/* One sentence within the bounds of a comparison letter by letter: beyond them a quadratic cost would not grow. */
+static void find_support_within_bounds(struct input *in)
+{
+    struct support support;
+    struct passage passage;
+    struct evidence *evidence = words_weigh(in, &passage, in->length);
+    if (evidence)
+        support_find(evidence, in->text, in->length / 4, SUPPORT_ENOUGH, &support);
+}
+
+static const struct generator repeated_letters[] = {
+    {"one Han letter", .unit = "漢"},
+    {"one Katakana letter", .unit = "ア"},
+    {"two Han letters", .unit = "漢字"},
+    {.name = NULL},
+};
+
 const struct reader readers_words[] = {
     {"sentences", words_read_sentences, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"terms", words_read_terms, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
@@ -129,5 +148,6 @@ const struct reader readers_words[] = {
     {"sentences as answers", words_select, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"coverage", words_cover, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
     {"support", find_support, .sets = HOSTILE_TEXT | HOSTILE_BYTES},
+    {"support within bounds", find_support_within_bounds, .own = repeated_letters, .most = WITHIN_BOUNDS},
     {.name = NULL},
 };
