@@ -15,17 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIZES           4
-#define FIRST_BYTES     ((size_t)16 << 10)  /* of the largest of four inputs, at first */
-#define OWN_FIRST_BYTES ((size_t)128 << 10) /* the same for attacks that are made for one reader */
-#define ENOUGH_NS       500000              /* that the largest must take */
-#define SLOW_NS         100000000           /* beyond which it is measured ROUNDS_SLOW times */
-#define ROUNDS_MIN      2
-#define ROUNDS_SLOW     3 /* so that each pause measures the largest once more */
-#define ROUNDS_MAX      16
-#define ENLARGED_MAX    3 /* times that the inputs are doubled before a reader has failed */
-#define PAUSES_MAX      4 /* of 1, 2, 4, 8 s: a neighbour that fills the caches may have gone by then */
-#define BATCH_ROUNDS    7
+#define SIZES        4
+#define FIRST_BYTES  ((size_t)16 << 10)  /* of the largest of four inputs, at first */
+#define LARGE_BYTES  ((size_t)128 << 10) /* the same where the attack is `large` */
+#define ENOUGH_NS    500000              /* that the largest must take */
+#define SLOW_NS      100000000           /* beyond which it is measured ROUNDS_SLOW times */
+#define ROUNDS_MIN   2
+#define ROUNDS_SLOW  3 /* so that each pause measures the largest once more */
+#define ROUNDS_MAX   16
+#define ENLARGED_MAX 3 /* times that the inputs are doubled before a reader has failed */
+#define PAUSES_MAX   4 /* of 1, 2, 4, 8 s: a neighbour that fills the caches may have gone by then */
+#define BATCH_ROUNDS 7
 
 struct series {
     const struct reader *reader;
@@ -228,13 +228,13 @@ static void *judge_in_thread(void *data)
     return data;
 }
 
-bool attack_holds(const struct reader *reader, const struct generator *generator, bool own, bool measured)
+bool attack_holds(const struct reader *reader, const struct generator *generator, bool large, bool measured)
 {
     const char *larger = getenv("RENGA_FIRST_BYTES");
     struct series series = {.reader = reader,
                             .generator = generator,
                             .measured = measured,
-                            .first_bytes = own ? OWN_FIRST_BYTES : FIRST_BYTES};
+                            .first_bytes = large ? LARGE_BYTES : FIRST_BYTES};
     if (larger && strtoul(larger, NULL, 10) > series.first_bytes)
         series.first_bytes = strtoul(larger, NULL, 10);
     pthread_attr_t attributes;

@@ -90,15 +90,15 @@ void reading_keeps_memory(void);
 /* One reading of the text, with all that the input has beside it. */
 void reader_read(const struct reader *reader, const struct buffer *text);
 
-/* Whether the reader is linear under one attack; `own`: the attack is made for this reader. Without `measured` the
- * reader gets it once, and its stack alone is judged. */
-bool attack_holds(const struct reader *reader, const struct generator *generator, bool own, bool measured);
+/* Whether the reader is linear under one attack. `large`: the first inputs are eight times as long. Without `measured`
+ * the reader gets it once, and its stack alone is judged. */
+bool attack_holds(const struct reader *reader, const struct generator *generator, bool large, bool measured);
 
 /* Whether a doubling costs at most DOUBLING_LIMIT of time and MEMORY_LIMIT of memory under all its generators, and one
  * text was accepted if the row asks for it; prints reader, generator and figures if not. If RENGA_TURN is a number,
- * every TURNS-th of the `generators` is measured, others with the next number; a reader's own ones are measured always.
- */
-#define TURNS 2
+ * every TURNS-th of the `generators` is measured, others with the next number; a reader's own ones are measured always,
+ * and every TURNS-th of them begins with large inputs. */
+#define TURNS 3
 bool reader_holds(const struct reader *reader);
 
 #endif

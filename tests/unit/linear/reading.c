@@ -48,7 +48,7 @@ bool reader_holds(const struct reader *reader)
     readings_accepted = 0;
     for (const struct generator *own = reader->own; own && own->name; own++)
         if (!only || strstr(own->name, only))
-            all &= attack_holds(reader, own, true, true);
+            all &= attack_holds(reader, own, has_turn((size_t)(own - reader->own)), true);
     for (const struct generator *one = generators; one->name; one++)
         if (one->sets & reader->sets && (!only || strstr(one->name, only)))
             all &= attack_holds(reader, one, false, has_turn((size_t)(one - generators)));
