@@ -1,10 +1,25 @@
 /* Rows of the store that are damaged: each row in turn, in many ways, and then all that reads it. The process goes on,
- * another thread is as it was, and each answer about the damaged one is right or DATA_LOSS. RENGA_ROUNDS: every so many
- * of the changes within messages are skipped (1: no change). */
+ * another thread is as it was, and each answer about the damaged one is right or DATA_LOSS. RENGA_ROUNDS: one of so
+ * many changes within messages is made (1: all are). If RENGA_TURN is a number, half of the bits are flipped and half
+ * of those changes are made, the others with the next number. */
 #include "unit.h"
 
 #include "damage_fixture.h"
 #include "damaged_rows_fixture.h"
+
+#define TURNS 2
+
+/* Where a walk with `*step` begins in a row: one of TURNS walks, which together are the one without RENGA_TURN. */
+static size_t first_of_walk(size_t row, size_t *step)
+{
+    const char *turn = getenv("RENGA_TURN");
+    size_t first = row % *step;
+    if (!turn)
+        return first;
+    first += *step * ((row + strtoul(turn, NULL, 10)) % TURNS);
+    *step *= TURNS;
+    return first;
+}
 
 static bool is_sealed(size_t row)
 {
@@ -80,7 +95,7 @@ static void damaged_change_row(size_t row, struct store_bytes value, bool believ
 static void flip_bytes(size_t row)
 {
     size_t size = rows[row].value.size, step = size / 12 + 1;
-    for (size_t at = row % step; at < size; at += step) {
+    for (size_t at = first_of_walk(row, &step); at < size; at += step) {
         struct store_bytes changed = heap_copy(rows[row].value);
         ((char *)(uintptr_t)changed.bytes)[at] ^= (char)(1 << (at + row) % 8);
         damaged_change_row(row, changed, !is_sealed(row) && kind_of_row(row) != 'D', "with a flipped bit");
@@ -185,13 +200,14 @@ static bool damage_message(size_t row, long change)
 static void damage_messages(unsigned snapshot_every)
 {
     const char *rounds = getenv("RENGA_ROUNDS");
-    long step = rounds ? atol(rounds) : 11;
     damaged_set_stage(snapshot_every);
     damaged_learn_rows();
-    for (size_t row = 0; row < row_count; row++)
+    for (size_t row = 0; row < row_count; row++) {
+        size_t step = rounds ? strtoul(rounds, NULL, 10) : 11;
         if (!damaged_row_is_of(row, "u", other_run) && type_of_row(row))
-            for (long change = (long)row % step; damage_message(row, change);)
+            for (size_t change = first_of_walk(row, &step); damage_message(row, (long)change);)
                 change += step;
+    }
     write_rows(row_count, (struct store_bytes){"", 0});
     clear_stage();
 }
