@@ -3,12 +3,15 @@ import os
 import time
 
 
+POLICY = 38  # its place among the fields of a stat file that stand behind the name
+
+
 def stat_of(path):
-    """The state and the parent of a process or a thread; nothing where it has ended meanwhile."""
+    """The state, the parent and the scheduling policy of a process or a thread; nothing where it has ended meanwhile."""
     try:
         with open(path) as file:
             fields = file.read().rpartition(")")[2].split()
-            return fields[0], int(fields[1])
+            return fields[0], int(fields[1]), int(fields[POLICY])
     except OSError:
         return None
 
@@ -25,11 +28,13 @@ def strangers():
 
 
 def running(pid):
+    """Its threads that run or want to. Those of SCHED_IDLE (clang-tidy) do not count: they give way to all others at once."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return 0
-    return sum((stat_of(f"/proc/{pid}/task/{thread}/stat") or "?")[0] == "R" for thread in threads)
+    stats = [stat for thread in threads if (stat := stat_of(f"/proc/{pid}/task/{thread}/stat"))]
+    return sum(state == "R" and policy != os.SCHED_IDLE for state, _, policy in stats)
 
 
 def wanted_by_others(seconds=1.0):

@@ -2,8 +2,8 @@
 
 A job is a command with its folder, environment and time limit. Foreground jobs are tests, which mostly wait: `width` of them
 run at once, those with the highest `cost` first, and up to twice as many while the cores have nothing to do. Background jobs (builds, clang-tidy, fuzzers) want the processor alone: they
-run one after the other, in the order in which they came, behind all others (`nice`). An `idle` job gets the processor when nobody
-else wants it (SCHED_IDLE). A `serial` job runs when nothing else does; those that are `waiting` most of their time run beside each
+run one after the other, in the order in which they came, behind all others (`nice`). An `idle` job begins when the last foreground job has
+begun, and gets the processor when nobody else wants it (SCHED_IDLE): the serial ones that wait leave the most. A `serial` job runs when nothing else does; those that are `waiting` most of their time run beside each
 other and beside idle ones then, the longest (`cost`) first.
 A job that ends may add others."""
 import os
@@ -105,7 +105,7 @@ class Schedule:
         behind = any(job.background for job in self.running)
         if self.background and not behind:
             return self.background.pop(0)
-        if self.idle and not behind and not any(job.idle for job in self.running):
+        if self.idle and not self.foreground and not behind and not any(job.idle for job in self.running):
             return self.idle.pop(0)
         if self.foreground and tests < self.allowed:
             job = max(self.foreground, key=lambda one: one.cost)
