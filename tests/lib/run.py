@@ -4,6 +4,8 @@
   tests/run                 everything
   tests/run --quick         the plain build only
   tests/run --builds=NAMES  these builds: release,asan,tsan
+  tests/run --whole         no test takes turns
+  tests/run --lines         the plain build's debug information has lines alone (gdb shows no variables): a tenth less to build
   tests/run --jobs=N        N tests beside each other; most of them wait, so it is three a core where nothing is said
   tests/run NAME...         only tests whose ctest name contains a NAME, in all builds
 
@@ -43,6 +45,51 @@ LEFT_OUT = {"release": "^(tool_runner_playbook_hostile|orchestrator_run_damaged_
                     "(research|autonomous|orchestrator|helpdesk)_terminal|tool_runner_files|research_audit|"
                     "renga_(eval|readme|markdown)|llm_gateway_(embedding_|limits_sdk|tokens)|edge_(large|openapi|twins|readme)|ace_command|"
                     "(ace|autonomous|interview|research|drill)_(kills|deaths)|orchestrator_killer|model_task_draft_test"}
+# In the sanitizers' builds tests of services take turns: those of the first list run with every other commit, those of the second with
+# the commits between. All run with each commit in the plain build. In a row stand tests that run the same code: a script on another
+# store or in more processes, another client of an agent, another part of a service.
+TURNS = {
+    "asan": ("""
+        interview_session_one           orchestrator_run_large_test     ace_command
+        orchestrator_watching           orchestrator_others             tool_runner_index
+        drill_kills                     autonomous_kills_on_redis       ace_deaths_on_redis  interview_kills_redis
+        rpc_drain                       helpdesk_unhelpful_one          autonomous_flow_agent
+        research_outside_one            drill_autonomous                orchestrator_kinds
+        helpdesk_five                   tenants_five                    tenants_answers_one
+        ace_whole_one                   autonomous_run_tree_five        research_flow_one
+        orchestrator_crash              orchestrator_atomic             orchestrator_steps_on_redis
+        edge_calls_one                  orchestrator_terminal           orchestrator_helpdesk
+        orchestrator_deep_research      tool_runner_run""", """
+        interview_disk interview_dialogues interview_samples            edge_large  ace_properties ace_learn ace_person
+        orchestrator_chat               orchestrator_promises orchestrator_control orchestrator_sharing
+        tool_runner_playbook_model tool_runner_playbook_writers
+        autonomous_kills ace_kills      research_kills interview_kills_sqlite  ace_deaths  ace_kills_on_redis
+        daemon                          helpdesk_terminal               autonomous_flow_one
+        autonomous_tavily autonomous_quality                            drill_autonomous_on_redis  orchestrator_own_tools
+        helpdesk_one                    tenants_one                     tenants_answers_five
+        ace_whole_five                  autonomous_run_tree_one         research_flow_five
+        orchestrator_crash_on_redis     orchestrator_atomic_on_redis    orchestrator_steps
+        edge_twins                      renga_eval                      helpdesk_faults
+        autonomous_graph                tool_runner_npm"""),
+    "tsan": ("""
+        tool_runner_index               orchestrator_watching           edge_calls_one
+        orchestrator_others             orchestrator_promises           autonomous_flow_agent
+        orchestrator_own_tools          research_outside_one            ace_learn
+        ace_option                      drill_autonomous                orchestrator_loops
+        orchestrator_steps              orchestrator_atomic             orchestrator_crash_on_redis
+        interview_session_one           orchestrator_helpdesk           helpdesk_retries_one
+        tenants_answers_one             tool_runner_mcp                 orchestrator_sharing  autonomous_run_tree_one""", """
+        tool_runner_playbook tool_runner_playbook_writers tool_runner_run  orchestrator_chat
+        edge_start edge_errors edge_foreign_pages
+        orchestrator_control            orchestrator_kinds              autonomous_flow_one
+        orchestrator_deep_research      research_flow_one research_graph research_examples  ace_person
+        ace_whole_one                   drill_autonomous_on_redis autonomous_graph  orchestrator_fanout
+        orchestrator_steps_on_redis     orchestrator_steps_of_one_loop  orchestrator_atomic_on_redis  orchestrator_crash
+        interview_misbehaves interview_outage                           helpdesk_faults  helpdesk_one
+        tenants_one                     tool_runner_npm                 orchestrator_remote  autonomous_whole""")}
+TURNS = {preset: [part.split() for part in parts] for preset, parts in TURNS.items()}
+WHOLE = "--whole" in sys.argv
+CONFIGURE = {"release": " '-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG'"} if "--lines" in sys.argv else {}
 STARTS_THREADS = {"pthread_create", "grpc_init", "curl_global_init"}  # one of these is called by a program that has threads
 PASSED = re.compile(r"^(?:\[       OK \]|ok - )", re.M)
 FAILED = re.compile(r"^(?:\[  FAILED  \] (?!\d+ test)(\S+)$|not ok - (.*(?:\n# (?!\d+ ok).*)*))", re.M)
@@ -91,15 +138,23 @@ def listed(preset):
                                      stdout=subprocess.PIPE, text=True).stdout)["tests"]
 
 
-def is_left_out(preset, name, names):
-    return bool(re.search(LEFT_OUT[preset], name) or names and not any(part in name for part in names))
-
-
 @functools.cache
 def turn():
     """A number that grows with each commit: tests that take turns do another part with it."""
     counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return counted.stdout.strip() or "0"
+
+
+def has_turn(preset, name):
+    parts = TURNS.get(preset, ())
+    return WHOLE or all(name not in part or int(turn()) % len(parts) == number for number, part in enumerate(parts))
+
+
+def is_left_out(preset, name, names):
+    """Tests that were asked for by name do not take turns."""
+    if re.search(LEFT_OUT[preset], name):
+        return True
+    return not any(part in name for part in names) if names else not has_turn(preset, name)
 
 
 def tests_of(preset, names, not_run):
@@ -110,7 +165,7 @@ def tests_of(preset, names, not_run):
             continue
         of = {one["name"]: one["value"] for one in test["properties"]}
         yield Job(name, test["command"], folder=of["WORKING_DIRECTORY"], limit=of["TIMEOUT"], cost=of.get("COST", 0.0),
-                  environment=SANITIZERS | {"RENGA_TURN": turn()} | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
+                  environment=SANITIZERS | ({} if WHOLE else {"RENGA_TURN": turn()}) | dict(one.split("=", 1) for one in of.get("ENVIRONMENT", [])),
                   background="background" in of.get("LABELS", []), idle="idle" in of.get("LABELS", []),
                   serial=of.get("RUN_SERIAL", False), waiting="waiting" in of.get("LABELS", []))
 
@@ -132,7 +187,7 @@ class Preset:
     def begin(self, not_run=()):
         """Adds the build, without the programs of these tests."""
         self.not_run = not_run
-        configure = f"cmake --preset {self.name} '-DRENGA_NOT_RUN={';'.join(not_run)}'"
+        configure = f"cmake --preset {self.name} '-DRENGA_NOT_RUN={';'.join(not_run)}'" + CONFIGURE.get(self.name, "")
         self.build = Job(f"{self.name}: the build", ["sh", "-c", f"{configure} && cmake --build --preset {self.name}"], folder=ROOT,
                          background=True, ended=self.built)
         self.schedule.add(self.build)
