@@ -13,6 +13,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LAYERS = ["base", "json", "config", "words", "upstream", "loop", "http", "rpc", "redis", "store", "telemetry", "daemon"]
 SERVICES = ["llm_gateway", "planner", "tool_runner", "reviewer", "orchestrator", "edge"]
 LINES_MAX = 800
+RECENT = 60  # commits
+PARTS = 10
 INDEFINITE_MAX = 6
 SHARED_SHARE_MAX = 0.02  # tests/house/measures.py --shared names them
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
@@ -29,9 +31,12 @@ def check(sentence, violations):
         print(f"ok - {sentence}")
 
 
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+
+
 def tracked():
-    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
-    return [path for path in out.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, path))]
+    return [path for path in git("ls-files", "-co", "--exclude-standard") if os.path.isfile(os.path.join(ROOT, path))]
 
 
 def read(path):
@@ -210,6 +215,18 @@ told = subprocess.run([sys.executable, "-c", LIBRARY_CHECK], cwd=os.path.join(RO
 check("a check of tests/lib that fails without a reason has failed",
       [] if told.returncode == 1 and "not ok - it has no reason" in told.stdout else [told.stdout + told.stderr])
 
+
+def to_be_formatted():
+    """All C files. If RENGA_TURN is the number of commits: those that the last RECENT commits or the working tree changed, and a
+    PARTS-th of the others, another one with each commit. After a change of .clang-format all of them."""
+    turn = int(os.environ.get("RENGA_TURN", "0"))
+    names = [["log", f"-{RECENT}", "--no-renames", "--format="], ["diff", "HEAD"]]
+    changed = {path for words in names for path in git(*words, "--name-only")} | set(git("ls-files", "-o", "--exclude-standard"))
+    if turn <= RECENT or ".clang-format" in changed:  # a history without its beginning does not tell
+        return sources
+    return [path for number, path in enumerate(sorted(sources)) if path in changed or number % PARTS == turn % PARTS]
+
+
 measured = measures.measure()
 check(f"at most {SHARED_SHARE_MAX:.0%} of the functions have a name that stands in several files",
       [f"{name}: {', '.join(sorted(files))}" for name, files in measured["shared"].items()]
@@ -219,7 +236,7 @@ check(f"at most {INDEFINITE_MAX} of 1,000 words of comments are indefinite (what
 
 check("no rooms include each other in a circle", [", ".join(circle) for circle in measured["circles"]])
 
-formatted = subprocess.run(["clang-format", "--dry-run", "--Werror", *sources], cwd=ROOT, capture_output=True, text=True)
+formatted = subprocess.run(["clang-format", "--dry-run", "--Werror", *to_be_formatted()], cwd=ROOT, capture_output=True, text=True)
 check("every C file is formatted as .clang-format says",
       sorted(set(re.findall(r"^([^:\n]+):\d+:\d+: error", formatted.stderr, re.M))) or
       ([formatted.stderr[:200]] if formatted.returncode else []))
