@@ -10,7 +10,6 @@
 #define STRIPPED_MAX 4             /* openings before an item */
 #define JOINTS_MAX   16            /* connectives of one kind that are looked at */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "！", "!");
 LIST(commas, "，", ",", "：", ":", "；", "？", "?", "。");
 LIST(openings, "您好", "你好", "请问", "請問", "请", "麻烦", "能不能", "可以", "帮我", "告诉我", "我想知道", "想知道",
@@ -105,8 +104,7 @@ static bool chinese_parts(struct split *split, struct text before, struct text o
 {
     one = split_trim(one, edges);
     other = split_trim(other, edges);
-    if (!chinese_is_thing(one) || !chinese_is_thing(other) ||
-        (one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0))
+    if (!chinese_is_thing(one) || !chinese_is_thing(other) || text_equal(one, other))
         return false;
     chinese_part(split, before, one, said);
     chinese_part(split, before, other, said);
@@ -168,7 +166,7 @@ static struct text without_attribute(struct text one, struct text rest)
     size_t length = rest.length < one.length ? rest.length : one.length,
            of = split_match_any(rest, 0, (const char *const[]){"的", NULL});
     for (size_t size = one.length > THING_MAX ? 0 : length; of && size > of; size--)
-        if (memcmp(one.bytes + one.length - size, rest.bytes, size) == 0)
+        if (text_equal(split_part(one, one.length - size, one.length), split_part(rest, 0, size)))
             return split_part(one, 0, one.length - size);
     return one;
 }
@@ -288,17 +286,6 @@ static bool chinese_beside(struct split *split, const struct marked *marked)
 
 /* ---- 「大米贵还是面粉贵」 ---- */
 
-static size_t common_before(struct text one, struct text other)
-{
-    size_t size = 0;
-    while (size < one.length && size < other.length &&
-           one.bytes[one.length - size - 1] == other.bytes[other.length - size - 1])
-        size++;
-    while (size && ((unsigned char)one.bytes[one.length - size] & 0xC0U) == 0x80U) /* begins within a character */
-        size--;
-    return size;
-}
-
 /* 「先成立的是A还是B？」, 「哪个更高，A还是B？」: the question stands before the items. */
 static bool chinese_choice_behind(struct split *split, const struct marked *marked, struct text clause, size_t end,
                                   struct text other)
@@ -333,7 +320,7 @@ static bool chinese_choice(struct split *split, const struct marked *marked)
     struct text context = split_part(text, 0, (size_t)(clause.bytes - text.bytes));
     if (chinese_choice_behind(split, marked, clause, left, other))
         return true;
-    size_t shared = common_before(one, other);
+    size_t shared = split_shared_end(one, other);
     if (rest.length || split_has(one, (const char *const[]){"是", NULL}) || split_has(one, asking))
         return rest.length && split_has(rest, whiches) &&
                chinese_parts(split, text_of(""), one, other, chinese_rest(rest));
@@ -372,7 +359,7 @@ static bool chinese_twice(struct split *split, const struct marked *marked)
         return false;
     struct text one = split_part(marked->text, from, comma);
     struct text other = split_trim(split_part(marked->text, comma + length, from + text.length), edges);
-    size_t shared = common_before(one, other),
+    size_t shared = split_shared_end(one, other),
            of = split_find(marked, from, comma, (const char *const[]){"的", NULL}, &length);
     struct text same = split_part(one, one.length - shared, one.length);
     if (of < comma && split_match_before(other, other.length, (const char *const[]){"的呢", NULL})) /* 「B的呢」 */

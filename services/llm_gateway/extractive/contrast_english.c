@@ -12,7 +12,6 @@
 #define THING_WORDS_MAX 14
 #define LOWER_WORDS_MAX 4 /* of a name's end in lower case */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(whiches, "which", "who", "what", "whose", "where");
 LIST(which, "which");
 LIST(what, "what", "where");

@@ -1,40 +1,10 @@
-/* Comparisons in German, French and Spanish: "Was ist größer, A oder B?", "A est-il plus grand que B ?", "¿En qué se
- * diferencian A y B?". A connective stands before the second item; the first one is the noun phrase beside it, the one
- * behind the same preposition ("in A ... als in B"), or the subject. Each part is the question with one of the items.
- * A question is a comparison only if a comparative, a word of difference or a choice stands beside the connective. */
+/* Comparisons in German, French and Spanish: "Was ist größer, A oder B?", "A est-il plus grand que B ?". A connective
+ * stands before the second item; the first one is the noun phrase beside it, the one behind the same preposition ("in A
+ * ... als in B"), or the subject. Each part is the question with one of the items. A question is a comparison only if a
+ * comparative, a word of difference or a choice stands beside the connective. */
 #include "contrast_words.h"
 
-#include <string.h>
-#include <strings.h>
-
 /* ---- signs of a comparison --------------------------------------------------------------------------------------- */
-
-static bool words_begin_any(const struct contrast_words *words, const char *stems)
-{
-    for (size_t at = 0; at < words->tokens.count; at++)
-        if (contrast_word_begins(words, at, stems))
-            return true;
-    return false;
-}
-
-static bool words_have(const struct contrast_words *words, size_t from, size_t to, enum word_class class)
-{
-    return contrast_words_find(words, from, to, class) < to;
-}
-
-/* A comparative that is no amount: "more than 65 years", "plus de cent". */
-static bool words_compare(const struct contrast_words *words)
-{
-    for (size_t at = 0; at < words->tokens.count; at++) {
-        bool amount = at + 2 < words->tokens.count &&
-                      (contrast_word_is_number(words, at + 1) || contrast_word_is_number(words, at + 2)) &&
-                      (words->class[at + 1] == WORD_THAN || words->class[at + 1] == WORD_INNER);
-        if (words->class[at] == WORD_DEGREE && !amount &&
-            !contrast_word_in(words, at, "aussi autant tan tanto tanta tantos tantas mehrere"))
-            return true;
-    }
-    return false;
-}
 
 /* "le formulaire A ou le formulaire B": the same noun with two names. */
 static bool pair_has_one_noun(const struct contrast_words *words, const struct contrast_pairing *pair)
@@ -45,8 +15,7 @@ static bool pair_has_one_noun(const struct contrast_words *words, const struct c
     while (other < pair->other.end && words->class[other] < WORD_NAME)
         other++;
     struct text noun = contrast_words_text(words, one, one + 1), same = contrast_words_text(words, other, other + 1);
-    return one + 1 < pair->one.end && other + 1 < pair->other.end && noun.length == same.length &&
-           memcmp(noun.bytes, same.bytes, noun.length) == 0;
+    return one + 1 < pair->one.end && other + 1 < pair->other.end && text_equal(noun, same);
 }
 
 /* ---- connectives ------------------------------------------------------------------------------------------------- */
@@ -87,7 +56,7 @@ static bool european_than_at(struct split *split, const struct contrast_words *w
         one = beside; /* "aprender italiano que portugués" */
     if (one.begin == one.end)
         one = contrast_subject(words, 0, degree);
-    bool asks = words_have(words, 0, than, WORD_ASKER);
+    bool asks = contrast_words_have(words, 0, than, WORD_ASKER);
     for (size_t at = degree + 1; !asks && one.begin == one.end && at < than; at++)
         if (words->class[at - 1] != WORD_PREPOSITION &&
             (words->class[at] == WORD_ARTICLE || (words->class[at] == WORD_NAME && at > degree + 1)))
@@ -173,14 +142,14 @@ static bool european_order(struct split *split, const struct contrast_words *wor
     while (at + 1 < count && !contrast_word_in(words, at, "vor nach avant après"))
         at++;
     bool german = words->row->nouns_have_capitals;
-    if (at + 1 >= count || words_have(words, 0, count, WORD_ASKER) ||
-        (german ? !contrast_word_in(words, 0, events) : !words_begin_any(words, happened)))
+    if (at + 1 >= count || contrast_words_have(words, 0, count, WORD_ASKER) ||
+        (german ? !contrast_word_in(words, 0, events) : !contrast_words_begin(words, happened)))
         return false;
     struct phrase other = contrast_phrase_from(words, at + 1, count);
     struct contrast_pairing pair = {contrast_subject(words, 0, german ? at : at - 1), other, at, other.end};
-    return words_have(words, pair.one.begin, pair.one.end, WORD_NAME) &&
-           words_have(words, other.begin, other.end, WORD_NAME) && !contrast_word_is_number(words, other.begin) &&
-           contrast_ask_each(split, words, &pair);
+    return contrast_words_have(words, pair.one.begin, pair.one.end, WORD_NAME) &&
+           contrast_words_have(words, other.begin, other.end, WORD_NAME) &&
+           !contrast_word_is_number(words, other.begin) && contrast_ask_each(split, words, &pair);
 }
 
 /* "celle de B", "la de B", "die von B" stand for the noun before the first "de". */
@@ -226,7 +195,7 @@ static bool european_exceeds(struct split *split, const struct contrast_words *w
                words, at, "dépass surpass supera beat exceed outrun outsell outperform outnumber outlive overtake"))
         at++;
     if (at + 1 >= count || words->row->nouns_have_capitals ||
-        (words_have(words, 0, count, WORD_ASKER) && !words_have_clause(words, at)))
+        (contrast_words_have(words, 0, count, WORD_ASKER) && !words_have_clause(words, at)))
         return false;
     size_t to = at + 1, from = at + 1 + (words->class[at + 1] == WORD_PRONOUN);
     while (words->row->late_subject && to < count && !contrast_word_in(words, to, "a al"))
@@ -253,11 +222,12 @@ static bool weak_beside_compares(const struct contrast_words *words, const struc
         if (contrast_words_match(words, at, "por_qué") ||
             (at != pair->cut && contrast_word_begins(words, at, words->row->choosing)))
             return true;
-    bool names = !words->row->nouns_have_capitals && words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
-                 words_have(words, pair->other.begin, pair->other.end, WORD_NAME);
-    return names || words_compare(words) || pair_has_one_noun(words, pair) ||
-           words_begin_any(words, words->row->advantages) ||
-           words_begin_any(words, "wert vaut vale coûte cuesta kostet");
+    bool names = !words->row->nouns_have_capitals &&
+                 contrast_words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
+                 contrast_words_have(words, pair->other.begin, pair->other.end, WORD_NAME);
+    return names || contrast_words_compare(words) || pair_has_one_noun(words, pair) ||
+           contrast_words_begin(words, words->row->advantages) ||
+           contrast_words_begin(words, "wert vaut vale coûte cuesta kostet");
 }
 
 /* "A gegen B: wer ist stärker?" */
@@ -265,7 +235,7 @@ static bool against_asks(const struct contrast_words *words, size_t at, struct p
 {
     return at && contrast_word_in(words, at, "gegen contre contra") && words->class[0] != WORD_ASKER &&
            other.end > at && words->tokens.list[other.end - 1].stopped &&
-           words_have(words, other.end, words->tokens.count, WORD_ASKER);
+           contrast_words_have(words, other.end, words->tokens.count, WORD_ASKER);
 }
 
 /* "im Vergleich zu B", "A vs B" */
@@ -287,18 +257,6 @@ static bool european_beside(struct split *split, const struct contrast_words *wo
         return (!weak || weak_beside_compares(words, &pair)) && contrast_ask_each(split, words, &pair);
     }
     return false;
-}
-
-/* The first preposition behind the connective, and the second item. */
-static struct phrase second_item(const struct contrast_words *words, size_t joint, size_t *preposition)
-{
-    size_t at = joint + 1, count = words->tokens.count;
-    while (at + 1 < count && !contrast_word_in(words, at, "est-ce") &&
-           (words->class[at] == WORD_ADVERB || words->class[at] == WORD_VERB ||
-            contrast_word_in(words, at, "lieber eher mejor antes")))
-        at++;
-    *preposition = at;
-    return contrast_phrase_from(words, at, count);
 }
 
 /* Only words such as "plutôt" and "im" stand before the item. */
@@ -323,7 +281,7 @@ static bool words_have_manner(const struct contrast_words *words)
 static bool choice_is_offered(const struct contrast_words *words, const struct contrast_pairing *pair, bool parallel)
 {
     size_t count = words->tokens.count, begin = pair->one.begin;
-    bool asks = words_have(words, 0, count, WORD_ASKER), governed;
+    bool asks = contrast_words_have(words, 0, count, WORD_ASKER), governed;
     size_t before = begin;
     governed = words->class[begin] == WORD_PREPOSITION || words->class[begin] == WORD_INNER;
     while (before > 0 && !words->tokens.list[before - 1].stopped &&
@@ -339,18 +297,19 @@ static bool choice_is_offered(const struct contrast_words *words, const struct c
     for (size_t at = 0; at < pair->one.begin; at++)
         cleft |= contrast_words_match(words, at, "whether_to") > 0;
     if (cleft || (asks && apart) || pair_has_one_noun(words, pair) ||
-        (!governed && !words_have_manner(words) && words_begin_any(words, words->row->choosing)) ||
-        (parallel && words_begin_any(words, "plutôt lieber eher")))
+        (!governed && !words_have_manner(words) && contrast_words_begin(words, words->row->choosing)) ||
+        (parallel && contrast_words_begin(words, "plutôt lieber eher")))
         return true;
     if (phrase_opens(words, pair->one) && (pair->behind == count || words->class[pair->behind] == WORD_PREPOSITION))
         return true;
-    bool last = words->row->language == LANGUAGE_EN && pair->behind == count && !words_have(words, 0, begin, WORD_THAN);
+    bool last = words->row->language == LANGUAGE_EN && pair->behind == count &&
+                !contrast_words_have(words, 0, begin, WORD_THAN);
     for (size_t at = 1; at < begin; at++) /* "Is the larger room free in A or B?" */
         last &= words->class[at] != WORD_DEGREE || words->class[at - 1] != WORD_ARTICLE;
     bool named = words->class[begin] != WORD_CONTENT && words->class[pair->other.begin] != WORD_CONTENT;
     if (last && named && contrast_word_in(words, 0, "should shall"))
         return true;
-    return words_compare(words) && (!governed || parallel || asks || last);
+    return contrast_words_compare(words) && (!governed || parallel || asks || last);
 }
 
 /* "Was ist größer, A oder B?", "Ist A oder B größer?", "Dois-je prendre A ou B ?" */
@@ -360,7 +319,7 @@ static bool european_choice(struct split *split, const struct contrast_words *wo
     for (size_t at = 1; at + 1 < count; at++) {
         if (words->class[at] != WORD_OR || words->class[at + 1] == WORD_THAN)
             continue;
-        struct phrase other = second_item(words, at, &preposition);
+        struct phrase other = contrast_second_item(words, at, &preposition);
         struct phrase one = contrast_first_item(words, at, &other, preposition);
         struct contrast_pairing pair = {one, other, at, other.end};
         if (pair.one.begin == pair.one.end)
@@ -373,196 +332,13 @@ static bool european_choice(struct split *split, const struct contrast_words *wo
     return false;
 }
 
-/* "How do A and B compare?"; not "Where can I compare A and B?" */
-static bool english_compares(const struct contrast_words *words, size_t at)
-{
-    return words->row->language == LANGUAGE_EN && at > 1 && words->class[at - 1] >= WORD_NAME;
-}
-
-/* "Compara A y B", "Comment se comparent A et B ?"; not "Wie vergleiche ich A und B?", which has one answer. */
-static bool words_have_comparing(const struct contrast_words *words)
-{
-    bool asks = words->class[0] == WORD_ASKER;
-    for (size_t at = 0; at < words->tokens.count; at++)
-        if (contrast_word_begins(words, at, words->row->comparing) &&
-            (!asks || (at > 0 && contrast_word_in(words, at - 1, "se sich")) || english_compares(words, at)))
-            return true;
-    return false;
-}
-
-/* Whether "A und B" are compared: by a word of difference, of equality, or a question about one of them. */
-static bool both_are_compared(const struct contrast_words *words, const struct contrast_pairing *pair)
-{
-    size_t count = words->tokens.count, begin = pair->one.begin;
-    const struct contrast_language *row = words->row;
-    bool asks_behind = words_have(words, pair->behind, count, WORD_ASKER);
-    begin += words->class[begin] == WORD_PREPOSITION;
-    bool between = begin > 0 && contrast_word_in(words, begin - 1, row->between);
-    bool first = words->class[0] == WORD_ASKER;
-    if (between && row->language == LANGUAGE_EN && !words_begin_any(words, row->choosing) &&
-        !words_begin_any(words, "similarit"))
-        return false; /* "the difference between A and B", "the war between A and B" stay whole */
-    bool bare = row->language == LANGUAGE_EN && contrast_word_in(words, 0, "compare") && pair->behind == count;
-    if (bare)
-        return false; /* "Compare A and B." */
-    if (words_begin_any(words, row->differences) || words_have_comparing(words))
-        return true;
-    if (between && words_begin_any(words, row->choosing))
-        return true;
-    if (words->tokens.list[pair->behind - 1].stopped && begin <= 2 && asks_behind &&
-        (row->language != LANGUAGE_EN || contrast_word_in(words, 0, "between of with")))
-        return true;
-    size_t of = begin - (begin > 0 && words->class[begin] != WORD_INNER);
-    bool superlative = words->class[begin] == WORD_INNER && pair->behind == count && begin > 3 &&
-                       contrast_word_in(words, begin - 2, "plus moins"); /* "le plus haut de A et de B" */
-    if (first && of > 0 && words->class[of] == WORD_INNER && words_compare(words) &&
-        (superlative || (pair->behind < count && words->class[of - 1] == WORD_ASKER))) /* "Wer von A und B" */
-        return true;
-    size_t before = of > 0 && words->class[of] != WORD_INNER ? of : of - (of > 0);
-    for (size_t at = begin; at < pair->one.end; at++) /* "die Kinder von A und B" */
-        before = at > begin && contrast_word_in(words, at, "von vom de du del") ? at : before;
-    bool owned = words->class[before] == WORD_VERB || contrast_word_begins(words, before, row->attributes);
-    bool last_verb = row->language == LANGUAGE_EN && pair->behind + 1 == count && words->class[count - 1] == WORD_VERB;
-    if (first && !between && owned && (pair->behind == count || last_verb) && words_begin_any(words, row->attributes) &&
-        words_have(words, pair->one.begin, pair->one.end, WORD_NAME) &&
-        words_have(words, pair->other.begin, count, WORD_NAME))
-        return true;
-    bool together = contrast_word_in(words, count - 1, "gemeinsam commun común gegenüber");
-    if (row->language == LANGUAGE_EN && !words_have(words, 0, count, WORD_ASKER) && words->class[0] != WORD_VERB)
-        return false; /* "Clients arrive in the same moment and the server falls over" */
-    size_t same = contrast_words_find(words, 0, count, WORD_SAME), last = begin - (begin > 0);
-    bool of_noun = same < count && contrast_word_begins(words, same,
-                                                        "même selb demselb derselb dieselb dasselb denselb "
-                                                        "gleiche"); /* "am selben Tag A und B" */
-    return together || (same < count && (!of_noun || same > pair->cut || row->late_subject || between ||
-                                         words->tokens.list[last].stopped));
-}
-
-/* "Was ist der Unterschied zwischen A und B?" asks for no other attribute. */
-static bool both_are_defined(const struct contrast_words *words, const struct contrast_pairing *pair)
-{
-    return pair->behind == words->tokens.count && pair->one.begin > 0 &&
-           contrast_word_in(words, pair->one.begin - 1, words->row->between) &&
-           words_begin_any(words, words->row->differences);
-}
-
-/* "Was ist A?" and "Was ist B?" */
-static bool european_definitions(struct split *split, const struct contrast_words *words,
-                                 const struct contrast_pairing *pair)
-{
-    if (!contrast_has_items(words, pair))
-        return false;
-    for (int side = 0; side < 2; side++) {
-        struct phrase item = side ? pair->other : pair->one;
-        split_add(split, text_joined(split->arena, text_of(words->row->what),
-                                     contrast_words_text(words, item.begin, item.end), text_of(words->row->end)));
-    }
-    return true;
-}
-
-static bool european_both(struct split *split, const struct contrast_words *words)
-{
-    size_t count = words->tokens.count, preposition;
-    for (size_t at = 1; at + 1 < count; at++) {
-        if (words->class[at] != WORD_AND)
-            continue;
-        struct phrase other = second_item(words, at, &preposition);
-        struct phrase one = contrast_first_item(words, at, &other, preposition);
-        struct contrast_pairing pair = {one, other, at, other.end};
-        for (size_t of = one.begin + 1; of + 1 < one.end; of++) /* "las capitales de A y B" */
-            if (words->class[of] == WORD_INNER && words->class[of + 1] == WORD_NAME &&
-                words->class[other.begin] == WORD_NAME && words->class[of - 1] == WORD_CONTENT)
-                pair.one.begin = of + 1;
-        if (pair.one.begin == pair.one.end || other.begin == other.end || !both_are_compared(words, &pair))
-            continue;
-        if (both_are_defined(words, &pair) ? european_definitions(split, words, &pair)
-                                           : contrast_ask_each(split, words, &pair))
-            return true;
-    }
-    return false;
-}
-
-/* "Was unterscheidet A von B?", "Compara A con B": the preposition of the second item, `inner` ones last. */
-static bool european_partner(struct split *split, const struct contrast_words *words, enum word_class class)
-{
-    size_t count = words->tokens.count, stem = 0;
-    while (stem < count && !contrast_word_begins(words, stem, words->row->differences) &&
-           !(contrast_word_begins(words, stem, words->row->comparing) && words_have_comparing(words)))
-        stem++;
-    if (words->row->language == LANGUAGE_EN)
-        return contrast_english_partner(split, words, words_have_comparing(words));
-    for (size_t at = 1; at + 1 < count; at++) {
-        bool over = contrast_word_in(words, at, "sur sobre") && words_begin_any(words, "avantage ventaj");
-        if (!over && (stem == count || words->class[at] != class || !contrast_word_in(words, at, words->row->partners)))
-            continue;
-        struct phrase other = contrast_phrase_from(words, at + 1, count);
-        struct contrast_pairing pair = {contrast_phrase_before(words, 0, at, (struct phrase){0, 0}), other, at,
-                                        other.end};
-        if (!contrast_is_item(words, pair.one) || words->class[pair.one.begin] == WORD_CONTENT)
-            pair.one = contrast_subject(words, 0, stem < at ? stem : at);
-        if (contrast_ask_each(split, words, &pair))
-            return true;
-    }
-    return false;
-}
-
-/* "De quel pays vient A et de quel pays vient B ?": the second question begins as the first one. */
-static bool european_twice(struct split *split, const struct contrast_words *words)
-{
-    size_t count = words->tokens.count;
-    for (size_t at = 2; at + 2 < count; at++) {
-        size_t from = at + (words->class[at] == WORD_AND), same = 0;
-        if (from == at && !words->tokens.list[at - 1].stopped)
-            continue;
-        while (same < at && from + same < count) {
-            struct text one = contrast_words_text(words, same, same + 1),
-                        other = contrast_words_text(words, from + same, from + same + 1);
-            bool begins = same == 0 && words->class[0] == WORD_PREPOSITION && words->class[from] == WORD_PREPOSITION;
-            if (!begins && (one.length != other.length || strncasecmp(one.bytes, other.bytes, one.length) != 0))
-                break;
-            same++;
-        }
-        struct contrast_pairing pair = {{same, at}, {from + same, count}, at, count};
-        if (same > 1 && words_have(words, 0, same, WORD_ASKER) && same < at && from + same < count &&
-            contrast_ask_each(split, words, &pair))
-            return true;
-    }
-    return false;
-}
-
-/* "Wer hat A gegründet und wer B?": the second question has only its question word and its item. */
-static bool european_again(struct split *split, const struct contrast_words *words)
-{
-    size_t count = words->tokens.count;
-    for (size_t at = 2; at + 1 < count; at++) {
-        size_t from = at + (words->class[at] == WORD_AND), item;
-        from += from < count && (words->class[from] == WORD_PREPOSITION || words->class[from] == WORD_INNER);
-        if (from == at ? !words->tokens.list[at - 1].stopped : words->class[at] != WORD_AND)
-            continue;
-        if (from + 1 >= count || words->class[from] != WORD_ASKER || !words_have(words, 0, at, WORD_ASKER))
-            continue;
-        for (item = from + 1; item < count && (words->class[item] == WORD_ADVERB || words->class[item] == WORD_ASKER);)
-            item++;
-        struct phrase other = contrast_phrase_from(words, item, count);
-        if (other.end != count || other.begin == count || words->class[other.begin] == WORD_CONTENT)
-            continue;
-        size_t end = at;
-        struct phrase one = contrast_first_item(words, at, &other, item);
-        while (one.begin == one.end && --end > 1)
-            one = contrast_phrase_before(words, 0, end, other);
-        struct contrast_pairing pair = {one, other, at, count};
-        return contrast_ask_each(split, words, &pair);
-    }
-    return false;
-}
-
 /* "Welche Stadt ist größer: A, B?" */
 static bool european_listed(struct split *split, const struct contrast_words *words)
 {
     size_t count = words->tokens.count, last = count;
     for (size_t at = 1; at + 1 < count; at++)
         last = words->tokens.list[at].stopped ? at : last;
-    if (last == count || words->class[0] != WORD_ASKER || !words_compare(words))
+    if (last == count || words->class[0] != WORD_ASKER || !contrast_words_compare(words))
         return false;
     struct phrase other = contrast_phrase_from(words, last + 1, count);
     struct contrast_pairing pair = {contrast_phrase_before(words, 0, last + 1, other), other, last + 1, count};
@@ -581,7 +357,5 @@ bool contrast_european(struct split *split, struct text question)
         return false;
     return european_own(split, &words) || european_beside(split, &words) || european_choice(split, &words) ||
            european_than(split, &words) || european_order(split, &words) || european_exceeds(split, &words) ||
-           european_both(split, &words) || european_partner(split, &words, WORD_PREPOSITION) ||
-           european_partner(split, &words, WORD_INNER) || european_twice(split, &words) ||
-           european_again(split, &words) || european_listed(split, &words) || contrast_english_and(split, &words);
+           contrast_both(split, &words) || european_listed(split, &words) || contrast_english_and(split, &words);
 }

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(whiches, "どちら", "どっち", "いずれ", "何れ", "どれ", "誰", "だれ", "どの");
 LIST(two, "どちら", "どっち", "いずれ", "何れ");
 LIST(one_of_two, "が", "の", "か", "です", "で", "に", "は", "を");

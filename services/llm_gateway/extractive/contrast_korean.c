@@ -9,7 +9,6 @@
 #define THING_WORDS_MAX 6
 #define PIECES_MAX      10
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(joints, "이랑", "랑", "하고", "와", "과");
 LIST(or_joints, "이나", "나");
 LIST(topics, "은", "는", "이", "가");
@@ -36,20 +35,12 @@ static struct text korean_word(const struct korean *korean, size_t at)
 
 static bool korean_is(const struct korean *korean, size_t at, const char *const *list)
 {
-    struct text word = korean_word(korean, at);
-    for (; at < korean->tokens.count && *list; list++)
-        if (strlen(*list) == word.length && memcmp(*list, word.bytes, word.length) == 0)
-            return true;
-    return false;
+    return split_is_any(korean_word(korean, at), list);
 }
 
 static bool korean_begins(const struct korean *korean, size_t at, const char *const *list)
 {
-    struct text word = korean_word(korean, at);
-    for (; *list; list++)
-        if (word.length >= strlen(*list) && memcmp(*list, word.bytes, strlen(*list)) == 0)
-            return true;
-    return false;
+    return split_match_any(korean_word(korean, at), 0, list) > 0;
 }
 
 /* The first word in [from, to) that begins with a word of the list; `to`: none. */
@@ -107,10 +98,8 @@ static bool thing_is_good(const struct korean *korean, struct korean_thing thing
     struct text text = thing_text(korean, thing);
     bool number = text.bytes[0] >= '0' && text.bytes[0] <= '9' &&
                   split_has(text, (const char *const[]){"세", "년", "살", "명", "원", NULL});
-    for (size_t i = 0; no_things[i]; i++)
-        if (text.length == strlen(no_things[i]) && memcmp(text.bytes, no_things[i], text.length) == 0)
-            return false;
-    return text.length && !number && !split_match_before(text, text.length, modifiers) &&
+    return text.length && !number && !split_is_any(text, no_things) &&
+           !split_match_before(text, text.length, modifiers) &&
            korean_find(korean, thing.begin, thing.end, askers) == thing.end;
 }
 
@@ -132,8 +121,7 @@ static struct text korean_particle(struct text thing, struct text particle)
     bool final = korean_final(thing) != 0;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         for (int side = 0; side < 2; side++)
-            if (particle.length == strlen(forms[i][side]) &&
-                memcmp(particle.bytes, forms[i][side], particle.length) == 0)
+            if (text_equal(particle, text_of(forms[i][side])))
                 return text_of(forms[i][final]);
     return particle;
 }
@@ -187,8 +175,7 @@ static bool korean_parts(const struct korean *korean, struct korean_thing one, s
                          struct text before, struct text particle, struct text rest)
 {
     struct text first = thing_text(korean, one), second = thing_text(korean, other);
-    if (!thing_is_good(korean, one) || !thing_is_good(korean, other) ||
-        (first.length == second.length && memcmp(first.bytes, second.bytes, first.length) == 0))
+    if (!thing_is_good(korean, one) || !thing_is_good(korean, other) || text_equal(first, second))
         return false;
     korean_part(korean, before, first, particle, rest);
     korean_part(korean, before, second, particle, rest);

@@ -7,7 +7,6 @@
 
 #define THING_MAX ((size_t)180) /* bytes of a name */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "!", "！");
 
 static const struct joint {
@@ -165,9 +164,8 @@ bool contrast_pair(const struct marked *marked, size_t begin, size_t end, struct
         return false;
     contrast->one = contrast_thing(split_part(text, begin, best.at));
     contrast->other = contrast_thing(split_part(text, best.end, end));
-    bool same = contrast->one.length == contrast->other.length &&
-                memcmp(contrast->one.bytes, contrast->other.bytes, contrast->one.length) == 0;
-    return !same && contrast_is_thing(contrast->one) && contrast_is_thing(contrast->other);
+    return !text_equal(contrast->one, contrast->other) && contrast_is_thing(contrast->one) &&
+           contrast_is_thing(contrast->other);
 }
 
 /* 「『A』と『B』の放送は」: the attribute stands behind the second quotation. */

@@ -16,7 +16,6 @@
 #define LEFT_OUT_MAX ((size_t)60)  /* bytes of 「、人口が多いのは」, which has no which-word */
 #define CUTS_MAX     8             /* words that are left out of one question */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "!", "！");
 LIST(greetings, "すみません、", "すみませんが、", "ところで、", "ちなみに、", "では、", "教えてください。", "結局、",
      "質問ですが、", "やはり", "もし");
@@ -63,18 +62,10 @@ struct particles {
 
 /* ---- items ---- */
 
-static bool thing_is_among(struct text thing, const char *const *list)
-{
-    for (; *list; list++)
-        if (thing.length == strlen(*list) && split_match(thing, 0, *list))
-            return true;
-    return false;
-}
-
 static bool thing_is_named(struct text thing)
 {
     return thing.length && thing.length <= THING_MAX && !split_match_any(thing, 0, no_things) &&
-           !thing_is_among(thing, no_whole_things) && !split_has(thing, asking) &&
+           !split_is_any(thing, no_whole_things) && !split_has(thing, asking) &&
            !split_match_before(thing, thing.length,
                                (const char *const[]){"場合", "とき", "時", "前", "後", "際", "中", "ほか", "他", NULL});
 }
@@ -101,11 +92,6 @@ static bool thing_is_relative(struct text thing)
 static bool particles_is_good(struct text thing)
 {
     return thing_is_named(thing) && !thing_is_amount(thing);
-}
-
-static bool things_differ(struct text one, struct text other)
-{
-    return one.length != other.length || memcmp(one.bytes, other.bytes, one.length) != 0;
 }
 
 /* The begin of the item that ends at `end`: behind the last particle before it. */
@@ -194,7 +180,7 @@ static bool particles_parts(struct particles *particles, struct text before, str
 {
     one = split_trim(one, edges);
     other = split_trim(other, edges);
-    if (!particles_is_good(one) || !particles_is_good(other) || !things_differ(one, other))
+    if (!particles_is_good(one) || !particles_is_good(other) || text_equal(one, other))
         return false;
     particles->split->apart = true;
     rest = split_trim(rest, edges);
@@ -432,12 +418,19 @@ static bool pair_has_third(struct text rest)
     return at > from && !last && split_match_any(rest, at, behind);
 }
 
+/* 「の面積」 behind the pair in 「カナダの面積とロシアの面積」. */
+static bool rest_begins_with_attribute(struct text rest, struct text attribute)
+{
+    size_t of = split_match(rest, 0, "の");
+    return attribute.length && of && rest.length > of + attribute.length &&
+           text_equal(split_part(rest, of, of + attribute.length), attribute);
+}
+
 /* The rest behind a pair compares its items. */
 static bool pair_is_compared(struct text joint, struct text one, struct text rest)
 {
-    struct text attribute = thing_attribute(one), asked = split_trim(rest, edges);
-    bool same = attribute.length && split_match_any(rest, 0, (const char *const[]){"の", NULL}) &&
-                rest.length > 3 + attribute.length && memcmp(rest.bytes + 3, attribute.bytes, attribute.length) == 0;
+    struct text asked = split_trim(rest, edges);
+    bool same = rest_begins_with_attribute(rest, thing_attribute(one));
     bool both = split_match(rest, 0, "も") && !split_has(rest, (const char *const[]){"たら", "れば", "場合", NULL});
     bool between = split_match(rest, 0, "の間") && !split_has(rest, (const char *const[]){"差は", "差が", NULL});
     bool left_out = asked.length <= LEFT_OUT_MAX &&
@@ -495,8 +488,7 @@ static bool pair_at(struct particles *particles, size_t at, size_t length)
     if (split_has(before, (const char *const[]){"は", "が", NULL}) || split_has(rest, kept_whole) ||
         pair_has_third(rest) || !pair_is_compared(split_part(text, at, from), one, rest))
         return false;
-    if (attribute.length && split_match(rest, 0, "の") && rest.length > 3 + attribute.length &&
-        memcmp(rest.bytes + 3, attribute.bytes, attribute.length) == 0)
+    if (rest_begins_with_attribute(rest, attribute))
         one.length -= attribute.length + 3;
     rest = split_part(rest, link_length(rest), rest.length);
     return particles_parts(particles, before, one, other, rest);
@@ -521,16 +513,14 @@ static bool particles_parallel(struct particles *particles)
     static const char *const turns[] = {"か、それとも", "か、", "か。", "か？", "か ", "で、", NULL};
     static const char *const polite[] = {"ですか", "でしょうか", "ますか", "か", NULL};
     struct text text = split_trim(particles->marked.text, edges);
-    size_t length, at = split_find(&particles->marked, 0, text.length, turns, &length), same = 0;
+    size_t length, at = split_find(&particles->marked, 0, text.length, turns, &length), same;
     struct text left = split_part(text, 0, at), right = split_trim(split_part(text, at + length, text.length), edges);
     if (at == text.length)
         return false;
     struct text said = left;
     left.length -= split_match_before(left, left.length, (const char *const[]){"です", "でしょう", "ます", NULL});
     right.length -= split_match_before(right, right.length, polite);
-    while (same < left.length && same < right.length &&
-           left.bytes[left.length - same - 1] == right.bytes[right.length - same - 1])
-        same++;
+    same = split_shared_end(left, right);
     while (same &&
            !split_match_any(left, left.length - same, (const char *const[]){"が", "は", "を", "で", "に", NULL}))
         same--;

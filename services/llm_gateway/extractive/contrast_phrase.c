@@ -1,8 +1,6 @@
 /* Noun phrases of a European question: their ends are function words, verbs, comparatives and marks. */
 #include "contrast_words.h"
 
-#include <string.h>
-
 #define SKIPPED_MAX 4  /* prepositions and adverbs before a phrase */
 #define PHRASE_MAX  12 /* words of a phrase */
 
@@ -170,7 +168,7 @@ size_t contrast_parallel(const struct contrast_words *words, size_t from, size_t
     struct text word = tokens_between(&words->tokens, at, at + 1);
     for (size_t i = to; i > from; i--) {
         struct text here = tokens_between(&words->tokens, i - 1, i);
-        bool same = i - 1 != at && word.length == here.length && memcmp(word.bytes, here.bytes, word.length) == 0;
+        bool same = i - 1 != at && text_equal(word, here);
         for (size_t k = 0; !same && families[k] && i - 1 != at; k++)
             same = contrast_word_in(words, at, families[k]) && contrast_word_in(words, i - 1, families[k]);
         if (same)
@@ -189,6 +187,17 @@ struct phrase contrast_first_item(const struct contrast_words *words, size_t joi
         return one;
     other->begin = at;
     return (struct phrase){parallel, one.end};
+}
+
+struct phrase contrast_second_item(const struct contrast_words *words, size_t joint, size_t *preposition)
+{
+    size_t at = joint + 1, count = words->tokens.count;
+    while (at + 1 < count && !contrast_word_in(words, at, "est-ce") &&
+           (words->class[at] == WORD_ADVERB || words->class[at] == WORD_VERB ||
+            contrast_word_in(words, at, "lieber eher mejor antes")))
+        at++;
+    *preposition = at;
+    return contrast_phrase_from(words, at, count);
 }
 
 bool contrast_is_item(const struct contrast_words *words, struct phrase phrase)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(auxiliaries, "is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could", "will",
      "would");
 LIST(be, "is", "are", "was", "were");

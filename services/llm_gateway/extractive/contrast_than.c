@@ -1,9 +1,6 @@
 /* 「AはBより広いですか」, 「Aと比べてBは広いですか」: a comparison without a which-word. */
 #include "split_priv.h"
 
-#include <string.h>
-
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(edges, "、", "，", ",", "。", "？", "?", "：", ":", "!", "！");
 
 static bool asks_otherwise(struct text text)

@@ -245,7 +245,7 @@ bool contrast_english_and(struct split *split, const struct contrast_words *word
         one = governed ? contrast_first_item(words, at, &other, from) : contrast_english_subject(words, 0, at);
         struct text noun = contrast_words_text(words, one.begin, one.begin + 1),
                     same = contrast_words_text(words, other.begin, other.begin + 1);
-        bool again = noun.length == same.length && memcmp(noun.bytes, same.bytes, noun.length) == 0;
+        bool again = text_equal(noun, same);
         struct contrast_pairing pair = {one, other, at, count};
         contrast_english_owner(words, &pair);
         bool alike = (words->class[pair.one.begin] == WORD_ARTICLE) == (words->class[other.begin] == WORD_ARTICLE);

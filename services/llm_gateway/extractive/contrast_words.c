@@ -287,6 +287,33 @@ size_t contrast_words_find(const struct contrast_words *words, size_t from, size
     return from;
 }
 
+bool contrast_words_begin(const struct contrast_words *words, const char *stems)
+{
+    for (size_t at = 0; at < words->tokens.count; at++)
+        if (contrast_word_begins(words, at, stems))
+            return true;
+    return false;
+}
+
+bool contrast_words_have(const struct contrast_words *words, size_t from, size_t to, enum word_class class)
+{
+    return contrast_words_find(words, from, to, class) < to;
+}
+
+/* "more than 65 years" and "plus de cent" are amounts. */
+bool contrast_words_compare(const struct contrast_words *words)
+{
+    for (size_t at = 0; at < words->tokens.count; at++) {
+        bool amount = at + 2 < words->tokens.count &&
+                      (contrast_word_is_number(words, at + 1) || contrast_word_is_number(words, at + 2)) &&
+                      (words->class[at + 1] == WORD_THAN || words->class[at + 1] == WORD_INNER);
+        if (words->class[at] == WORD_DEGREE && !amount &&
+            !contrast_word_in(words, at, "aussi autant tan tanto tanta tantos tantas mehrere"))
+            return true;
+    }
+    return false;
+}
+
 /* German comparatives have an ending of their own: "größer", "ältere". */
 static bool word_is_german_degree(struct text word)
 {

@@ -1,4 +1,4 @@
-/* Private to contrast_words.c, contrast_phrase.c, contrast_parts.c, contrast_european.c and
+/* Private to contrast_words.c, contrast_phrase.c, contrast_parts.c, contrast_european.c, contrast_both.c and
  * contrast_than_english.c: a European question as a row of words with classes, and the noun phrases between them. */
 #ifndef RENGA_LLM_GATEWAY_CONTRAST_WORDS_H
 #define RENGA_LLM_GATEWAY_CONTRAST_WORDS_H
@@ -65,6 +65,13 @@ size_t contrast_words_match(const struct contrast_words *words, size_t at, const
 
 /* The first word of [from, to) with the class; `to`: there is none. */
 size_t contrast_words_find(const struct contrast_words *words, size_t from, size_t to, enum word_class class);
+bool contrast_words_have(const struct contrast_words *words, size_t from, size_t to, enum word_class class);
+
+/* Whether a word begins with one of the stems. */
+bool contrast_words_begin(const struct contrast_words *words, const char *stems);
+
+/* Whether there is a comparative that is no amount. */
+bool contrast_words_compare(const struct contrast_words *words);
 
 /* ---- contrast_phrase.c ------------------------------------------------------------------------------------------- */
 
@@ -88,15 +95,10 @@ size_t contrast_parallel(const struct contrast_words *words, size_t from, size_t
  * prepositions become a part of both items: "au Portugal" and "en Espagne". */
 struct phrase contrast_first_item(const struct contrast_words *words, size_t joint, struct phrase *other, size_t at);
 
+/* The second item behind the connective at `joint`; *preposition gets the word behind verbs and adverbs there. */
+struct phrase contrast_second_item(const struct contrast_words *words, size_t joint, size_t *preposition);
+
 bool contrast_is_item(const struct contrast_words *words, struct phrase phrase);
-
-/* ---- contrast_than_english.c ------------------------------------------------------------------------------------- */
-
-/* The noun phrase behind the auxiliary or "whether" in [from, to). */
-struct phrase contrast_english_subject(const struct contrast_words *words, size_t from, size_t to);
-
-/* "Why is A cheaper than B?", "Is A as big as B?", "What has A that B does not have?" */
-bool contrast_english_than(struct split *split, const struct contrast_words *words);
 
 /* ---- contrast_parts.c -------------------------------------------------------------------------------------------- */
 
@@ -105,6 +107,27 @@ struct contrast_pairing {
     struct phrase one, other;
     size_t cut, behind;
 };
+
+struct text contrast_words_text(const struct contrast_words *words, size_t from, size_t to);
+
+/* Whether the pair has two items that differ and do not overlap. */
+bool contrast_has_items(const struct contrast_words *words, const struct contrast_pairing *pair);
+
+/* Adds a part for each item. False: there are not two, and no part was added. */
+bool contrast_ask_each(struct split *split, const struct contrast_words *words, struct contrast_pairing *pair);
+
+/* ---- contrast_both.c --------------------------------------------------------------------------------------------- */
+
+/* "¿En qué se diferencian A y B?", "Was unterscheidet A von B?", "Wer hat A gegründet und wer B?" */
+bool contrast_both(struct split *split, const struct contrast_words *words);
+
+/* ---- contrast_than_english.c ------------------------------------------------------------------------------------- */
+
+/* The noun phrase behind the auxiliary or "whether" in [from, to). */
+struct phrase contrast_english_subject(const struct contrast_words *words, size_t from, size_t to);
+
+/* "Why is A cheaper than B?", "Is A as big as B?", "What has A that B does not have?" */
+bool contrast_english_than(struct split *split, const struct contrast_words *words);
 
 /* False: an English statement. */
 bool contrast_english_asks(const struct contrast_words *words);
@@ -120,13 +143,5 @@ void contrast_english_named(const struct contrast_words *words, struct contrast_
 
 /* "the height of A" beside "B" becomes "A". English only. */
 void contrast_english_owner(const struct contrast_words *words, struct contrast_pairing *pair);
-
-struct text contrast_words_text(const struct contrast_words *words, size_t from, size_t to);
-
-/* Whether the pair has two items that differ and do not overlap. */
-bool contrast_has_items(const struct contrast_words *words, const struct contrast_pairing *pair);
-
-/* Adds a part for each item. False: there are not two, and no part was added. */
-bool contrast_ask_each(struct split *split, const struct contrast_words *words, struct contrast_pairing *pair);
 
 #endif

@@ -143,6 +143,7 @@ void text_print(struct buffer *out, struct text text);
 /* Without white space at its ends. */
 struct text text_trimmed(struct text text);
 struct text text_of(const char *bytes);
+bool text_equal(struct text one, struct text other);
 
 /* fence.c: the last top-level <tag>…</tag> of a text; length 0 and bytes NULL: not found. The inside of another tag
  * is not searched. */

@@ -1,8 +1,6 @@
 /* The answer of the extractive provider without a finding. */
 #include "extract.h"
 
-#include <string.h>
-
 #define SHOWN_MAX ((size_t)300) /* bytes of a question that is repeated */
 
 static struct text nothing_shown(struct text text)
@@ -32,12 +30,6 @@ static const char *const nothing[LANGUAGES][2][2] = {
     [LANGUAGE_ES] = {{"No hay fuentes para responder a «", "». Se buscó: "},
                      {"Nada de lo consultado responde a «", "». Se buscó: "}},
 };
-
-void text_print(struct buffer *out, struct text text)
-{
-    if (text.length)
-        buffer_append(out, text.bytes, text.length);
-}
 
 void extract_say_nothing(const struct extract *extract, struct buffer *out, struct finding *finding)
 {

@@ -52,18 +52,13 @@ static void findings_read(const struct extract *extract, struct findings *findin
     cJSON_Delete(list);
 }
 
-static bool query_plan_is_same(struct text one, struct text other)
-{
-    return one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0;
-}
-
 static bool query_plan_was_asked(const struct findings *findings, const struct query_plan *plan, struct text query)
 {
     for (size_t i = 0; i < findings->query_count; i++)
-        if (query_plan_is_same(findings->queries[i], query))
+        if (text_equal(findings->queries[i], query))
             return true;
     for (size_t i = 0; i < plan->query_count; i++)
-        if (query_plan_is_same(plan->queries[i], query))
+        if (text_equal(plan->queries[i], query))
             return true;
     return !query.length;
 }

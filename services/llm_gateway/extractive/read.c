@@ -6,22 +6,6 @@
 
 #include <string.h>
 
-struct text text_of(const char *bytes)
-{
-    return (struct text){bytes, strlen(bytes)};
-}
-
-struct text text_trimmed(struct text text)
-{
-    while (text.length && strchr(" \t\r\n", text.bytes[0]) && text.bytes[0]) {
-        text.bytes++;
-        text.length--;
-    }
-    while (text.length && strchr(" \t\r\n", text.bytes[text.length - 1]) && text.bytes[text.length - 1])
-        text.length--;
-    return text;
-}
-
 static bool is_role(const Renga__V1__ChatRequest *request, size_t index, Renga__V1__ChatRole role)
 {
     return request->messages[index]->role == role;

@@ -12,7 +12,6 @@
 #define PIECES_MAX  32
 #define CONTEXT_MAX ((size_t)300) /* bytes of a statement that is put before the question behind it */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(japanese_ends, "？", "?", "か", "か。", "ください", "ください。", "下さい", "下さい。", "たい", "たい。",
      "たいです。", "教えて", "教えて。", "は", "は。");
 LIST(english_begins, "what", "how", "where", "when", "who", "which", "why", "is ", "are ", "do ", "does ", "can ",
@@ -25,7 +24,7 @@ void split_add(struct split *split, struct text part)
     if (!part.length)
         return;
     for (size_t i = 0; i < split->count; i++)
-        if (split->parts[i].length == part.length && memcmp(split->parts[i].bytes, part.bytes, part.length) == 0)
+        if (text_equal(split->parts[i], part))
             return;
     if (split->count < split->limit)
         split->parts[split->count++] = part;

@@ -11,7 +11,6 @@
 #define ITEMS_MAX        8
 #define INVERSION_WORDS  5 /* between "how many" and its auxiliary */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(joints, "and", "also");
 LIST(questions, "what", "how", "where", "when", "who", "which", "why", "whose", "whom");
 LIST(auxiliaries, "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "would", "must",

@@ -2,11 +2,8 @@
  * questions of several parts stay whole in these languages. */
 #include "split_priv.h"
 
-#include <string.h>
-
 #define LEFT_LEAST 3 /* words of the first question */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(german_asks, "wann", "wo", "wie", "wer", "was", "warum", "wieso", "woher", "wohin", "wen", "wem", "wessen",
      "welche", "welcher", "welches", "welchen");
 LIST(german_manners, "wann", "wo", "wie", "warum", "wieso", "woher", "wohin");

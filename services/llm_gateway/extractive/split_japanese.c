@@ -10,7 +10,6 @@
 #define TURNS_MAX 16
 #define TAIL_MAX  ((size_t)48) /* bytes of 「は何ですか」 */
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(connectors, "および", "及び", "ならびに", "並びに", "と", "や", "、");
 LIST(together, "違い", "差", "比較", "比べ", "関係", "どちら", "どっち", "間", "両方", "同じ", "組み合わせ", "連携",
      "互換", "区別", "使い分け", "共通", "合計", "合わせ", "総称", "境", "など", "含む", "含め", "以外", "ともに",

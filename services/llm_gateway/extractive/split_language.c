@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 LIST(stops, "、", "，", ",", "。", "！", "!", ".", "♪", "^_^", ":)", ";");
 
 /* Short questions have few function words, by which a language is recognised: "Parkett oder Laminat?". */

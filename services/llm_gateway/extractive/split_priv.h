@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+/* A list of words that ends with NULL. */
+#define LIST(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
+
 struct split {
     struct arena *arena;
     struct text *parts;
@@ -39,12 +42,18 @@ bool split_is_pair(struct text text, size_t at, size_t end, size_t *left, size_t
 size_t split_match(struct text text, size_t at, const char *word);
 size_t split_match_any(struct text text, size_t at, const char *const *list);
 
+/* Whether the whole text is a word of the list. */
+bool split_is_any(struct text text, const char *const *list);
+
 /* The length of the first word of the list that ends at `end`, or 0. */
 size_t split_match_before(struct text text, size_t end, const char *const *list);
 
 /* The first position in [from, to) with a word of the list outside quotations, and its length; `to`: not found. */
 size_t split_find(const struct marked *marked, size_t from, size_t to, const char *const *list, size_t *length);
 bool split_has(struct text text, const char *const *list);
+
+/* The bytes of whole characters that both texts end with. */
+size_t split_shared_end(struct text one, struct text other);
 
 /* Whether the character at `at`, or the one that ends there, is Hiragana. */
 bool split_is_hiragana(struct text text, size_t at);

@@ -94,6 +94,14 @@ size_t split_match_any(struct text text, size_t at, const char *const *list)
     return 0;
 }
 
+bool split_is_any(struct text text, const char *const *list)
+{
+    for (; *list; list++)
+        if (text_equal(text, text_of(*list)))
+            return true;
+    return false;
+}
+
 size_t split_match_before(struct text text, size_t end, const char *const *list)
 {
     for (; *list; list++) {
@@ -119,6 +127,17 @@ bool split_has(struct text text, const char *const *list)
         if (memmem(text.bytes, text.length, *list, strlen(*list)))
             return true;
     return false;
+}
+
+size_t split_shared_end(struct text one, struct text other)
+{
+    size_t size = 0;
+    while (size < one.length && size < other.length &&
+           one.bytes[one.length - size - 1] == other.bytes[other.length - size - 1])
+        size++;
+    while (size && ((unsigned char)one.bytes[one.length - size] & 0xC0U) == 0x80U) /* begins within a character */
+        size--;
+    return size;
 }
 
 /* ---- characters -------------------------------------------------------------------------------------------------- */
