@@ -94,6 +94,8 @@ void graph_write_mermaid(const struct graph *graph, struct buffer *out);
 void graph_write_state_schema(const struct graph *graph, struct buffer *out);
 void graph_write_input_schema(const struct graph *graph, struct buffer *out);
 void graph_write_output_schema(const struct graph *graph, struct buffer *out);
+/* The values that a field takes; {} if it takes any. */
+void field_write_schema(const struct field *field, struct buffer *out);
 /* JSON Schema of the document itself, from the table of node kinds. */
 void graph_write_document_schema(struct buffer *out);
 

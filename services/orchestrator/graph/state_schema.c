@@ -22,9 +22,8 @@ static void write_type(struct json_writer *out, const struct field *field)
     json_write_end(out);
 }
 
-static void state_schema_write_field(struct json_writer *out, const struct field *field)
+static void state_schema_write_values(struct json_writer *out, const struct field *field)
 {
-    json_write_object(out, field->name);
     if (field->list) {
         json_write_string(out, "type", "array");
         json_write_object(out, "items");
@@ -33,6 +32,21 @@ static void state_schema_write_field(struct json_writer *out, const struct field
     } else {
         write_type(out, field);
     }
+}
+
+void field_write_schema(const struct field *field, struct buffer *to)
+{
+    struct json_writer out;
+    json_writer_init(&out, to);
+    json_write_object(&out, NULL);
+    state_schema_write_values(&out, field);
+    json_write_end(&out);
+}
+
+static void state_schema_write_field(struct json_writer *out, const struct field *field)
+{
+    json_write_object(out, field->name);
+    state_schema_write_values(out, field);
     if (field->description)
         json_write_string(out, "description", field->description);
     if (field->initial_json)

@@ -1,4 +1,5 @@
 /* Asks a person, and writes the answer into a field. */
+#include "graph/agents.h"
 #include "graph/node_kind.h"
 
 #include "json/schema.h"
@@ -19,7 +20,7 @@ static const struct node_parameter parameters[] = {
     [ASK_QUESTION] = {"question", PARAMETER_TEXT, OPTIONAL, "The question, in words."},
     [ASK_PAYLOAD] = {"payload", PARAMETER_JSON, OPTIONAL, "Whatever a client needs to ask it."},
     [ASK_SCHEMA] = {"schema", PARAMETER_JSON, OPTIONAL,
-                    "What an answer has to look like: a JSON Schema. Without it any value is an answer."},
+                    "What an answer has to look like: a JSON Schema. Unset: any value that the field takes."},
     [ASK_INTO] = {"into", PARAMETER_FIELD, REQUIRED, "The field of the answer."},
     {.name = NULL},
 };
@@ -62,18 +63,32 @@ static char *ask_text_of(const struct node *node, size_t row)
     return (char *)(uintptr_t)(text ? text : "");
 }
 
+/* Without a schema of its own, an answer is held to the field: a wrong one is refused, and does not fail the run. */
+static const char *ask_schema(const struct node *node, struct buffer *made)
+{
+    const char *own = node_argument(node, ASK_SCHEMA)->text;
+    const struct field *field = node_argument(node, ASK_INTO)->field;
+    if (own || (field->type == FIELD_ANY && !field->list))
+        return own ? own : "";
+    field_write_schema(field, made);
+    return made->failed ? "" : buffer_text(made);
+}
+
 static void ask_node_run(struct task *task)
 {
+    struct buffer schema;
     const struct node *node = task_node(task);
     Renga__V1__RunNodeResponse response = RENGA__V1__RUN_NODE_RESPONSE__INIT;
     Renga__V1__NodeInterrupt question = RENGA__V1__NODE_INTERRUPT__INIT, *list[] = {&question};
     question.key = (char *)(uintptr_t)ASK_KEY;
     question.question = ask_text_of(node, ASK_QUESTION);
     question.payload_json = ask_text_of(node, ASK_PAYLOAD);
-    question.answer_schema_json = ask_text_of(node, ASK_SCHEMA);
+    buffer_init(&schema, ASK_SCHEMA_MAX);
+    question.answer_schema_json = (char *)(uintptr_t)ask_schema(node, &schema);
     response.interrupts = list;
     response.n_interrupts = 1;
     task_finish(task, &response);
+    buffer_fini(&schema);
 }
 
 static void ask_start(struct task *task)

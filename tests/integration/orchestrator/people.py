@@ -48,6 +48,23 @@ def _():
     equal(succeeded(api.resume(run, 7))["age"], 7, "age")
 
 
+@check("12b: without a schema the kind ask holds an answer to its field; a wrong one is refused and the run waits on")
+def _():
+    fields = {"s": ({"type": "string", "values": ["yes", "no"]}, {"type": "string", "enum": ["yes", "no"]}, "maybe", "no"),
+              "i": ({"type": "integer"}, {"type": "integer"}, "7", 7), "b": ({"type": "boolean"}, {"type": "boolean"}, 1, True),
+              "l": ({"type": "string[]", "reduce": "append"}, {"type": "array", "items": {"type": "string"}}, "x", ["x"])}
+    for name, (field, schema, wrong, right) in fields.items():
+        agent(f"form_{name}", {"state": {"x": field}, "start": "a", "nodes": {"a": {"kind": "ask", "question": "x?", "into": "x"}}})
+        run = stands(api.start_run(f"form_{name}"), "WAITING", "QUESTION")
+        equal(json.loads(run.interrupts[0].answer_schema_json), schema, "the schema")
+        refused("INVALID_ARGUMENT", lambda: api.resume(run, wrong))
+        equal(succeeded(api.resume(stands(api.get(run), "WAITING", "QUESTION"), right))["x"], right, "the answer")
+    agent("form_any", {"state": {"x": {"type": "any"}}, "start": "a", "nodes": {"a": {"kind": "ask", "question": "x?", "into": "x"}}})
+    run = stands(api.start_run("form_any"), "WAITING", "QUESTION")
+    equal(run.interrupts[0].answer_schema_json, "", "the schema of a field of any type")
+    equal(succeeded(api.resume(run, {"a": [1]}))["x"], {"a": [1]}, "the answer")
+
+
 @check("13: two questions in one node")
 def _():
     agent("two", {"state": {"log": LIST}, "start": "a", "nodes": {"a": remote()}})
