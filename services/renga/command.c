@@ -234,10 +234,16 @@ bool command_call_wait(struct command_call *call)
     return call->call.status.code == OK;
 }
 
+const char *command_remedy(const struct status *status)
+{
+    return status->code == UNAUTHENTICATED ? " (of this command: --peers.key or RENGA_PEERS_KEY)" : "";
+}
+
 void command_call_report(const struct command_call *call, const char *command)
 {
     const struct status *status = &call->call.status;
-    fprintf(stderr, "%s: %s: %s\n", command, status_code_name((int)status->code), status->text);
+    fprintf(stderr, "%s: %s: %s%s\n", command, status_code_name((int)status->code), status->text,
+            command_remedy(status));
 }
 
 bool command_call_run(struct command_call *call, const char *command)

@@ -112,7 +112,7 @@ void interview_report(const struct conversation *conversation)
 {
     const struct status *status = &conversation->call.call.status;
     const char *elsewhere = config_string(conversation->client.config, CONNECT);
-    fprintf(stderr, INTERVIEW ": %s: %s", status_code_name((int)status->code), status->text);
+    fprintf(stderr, INTERVIEW ": %s: %s%s", status_code_name((int)status->code), status->text, command_remedy(status));
     if (conversation->call.lost && elsewhere)
         fprintf(stderr, "; is a suite running at %s? 'renga serve' is one", elsewhere);
     fputc('\n', stderr);

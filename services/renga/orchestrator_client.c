@@ -122,7 +122,8 @@ void orchestrator_client_report(const struct orchestrator_client *client)
 {
     const struct status *status = &client->status;
     const char *target = orchestrator_client_target(client); /* NULL: in this process */
-    fprintf(stderr, "%s: %s: %s", client->command, status_code_name((int)status->code), status->text);
+    fprintf(stderr, "%s: %s: %s%s", client->command, status_code_name((int)status->code), status->text,
+            command_remedy(status));
     if (client->lost && target)
         fprintf(stderr, "; is an orchestrator running at %s? 'renga serve' is one", target);
     fputc('\n', stderr);

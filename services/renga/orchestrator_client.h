@@ -52,6 +52,7 @@ struct orchestrator_client {
     bool json;
     bool terminal; /* for people: lines that move, columns, indented JSON */
     bool colours;
+    bool asks;            /* a person is asked the run's questions: view_run does not show them */
     struct status status; /* how the last call ended */
     bool lost;            /* without an answer of the service */
 };
@@ -126,5 +127,13 @@ void show_interrupt(const struct orchestrator_client *client, const Renga__V1__I
  * answered before. */
 int view_run(struct orchestrator_client *client, const char *run_id, int64_t after_event_id, bool follow, bool quiet,
              bool known);
+/* The command that goes on with a run that waits. */
+void view_next_command(const struct orchestrator_client *client, const Renga__V1__Run *run);
+
+/* ---- questions of a run (run_person.c) ------------------------------------------------------------------------- */
+
+/* As view_run for a run that was begun or resumed just now. On a terminal a person is asked its questions, and it goes
+ * on with each answer. In a pipe only the result is shown. */
+int view_run_with_person(struct orchestrator_client *client, const char *run_id, int64_t after_event_id);
 
 #endif

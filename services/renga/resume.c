@@ -44,6 +44,17 @@ static bool read_answers(const char *json, struct answers *answers)
     return good;
 }
 
+static bool answer_is_json(const char *answer)
+{
+    struct status st = {0};
+    cJSON *tree = json_parse(answer, strlen(answer), NULL, &st);
+    if (!tree)
+        fprintf(stderr, NAME ": --answer is not JSON: %s; a text stands in double quotes: --answer '\"yes\"'\n",
+                st.text);
+    cJSON_Delete(tree);
+    return tree != NULL;
+}
+
 static void release_answers(struct answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) {
@@ -66,7 +77,7 @@ static int go_on(struct orchestrator_client *client, struct answers *answers)
     int64_t last_event_id = 0;
     Renga__V1__ResumeRunRequest request = RENGA__V1__RESUME_RUN_REQUEST__INIT;
     request.run_id = (char *)(uintptr_t)client->arguments[0];
-    if (by_id && !read_answers(by_id, answers))
+    if ((by_id && !read_answers(by_id, answers)) || (answer && !answer_is_json(answer)))
         return COMMAND_USAGE;
     if (answer) {
         request.maybe_answer_json_case = RENGA__V1__RESUME_RUN_REQUEST__MAYBE_ANSWER_JSON_ANSWER_JSON;
@@ -76,8 +87,7 @@ static int go_on(struct orchestrator_client *client, struct answers *answers)
     request.n_answers = answers->count;
     if (!orchestrator_client_call_soon(client, "ResumeRun", &request.base, resume_run_resumed, &last_event_id))
         return COMMAND_FAILED;
-    bool quiet = config_boolean(config, "quiet") || (!client->terminal && !client->json);
-    return view_run(client, client->arguments[0], last_event_id, false, quiet, true);
+    return view_run_with_person(client, client->arguments[0], last_event_id);
 }
 
 static int resume_command_work(struct daemon_process *process, const struct config *config)
@@ -98,8 +108,8 @@ static int resume_command(int argc, char **argv)
     static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "RUN",
-        .summary = "goes on with a run that waits for an answer, has failed or was cancelled. Exit codes are those of "
-                   "'renga run'.",
+        .summary = "goes on with a run that waits for an answer, has failed or was cancelled. On a terminal it asks "
+                   "questions that are still open. Exit codes are those of 'renga run'.",
         .examples = "renga resume 01m7ztx32p6aqpyjjyss6j4x --answer '\"yes\"'\n"
                     "renga resume 01m7ztx32p6aqpyjjyss6j4x\n",
         .options = options,

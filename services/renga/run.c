@@ -47,9 +47,7 @@ static int run_work(struct daemon_process *process, const struct config *config)
     request.thread_id = command_text(thread);
     if (!orchestrator_client_call_soon(&client, "StartRun", &request.base, run_started, &started))
         return COMMAND_FAILED;
-    /* In a pipe only the result is wanted. */
-    bool quiet = config_boolean(config, "quiet") || (!client.terminal && !client.json);
-    return started.background ? COMMAND_OK : view_run(&client, started.run_id, 0, false, quiet, true);
+    return started.background ? COMMAND_OK : view_run_with_person(&client, started.run_id, 0);
 }
 
 static int run_command(int argc, char **argv)
@@ -57,7 +55,8 @@ static int run_command(int argc, char **argv)
     static const struct orchestrator_command command = {
         .name = NAME,
         .takes = "AGENT",
-        .summary = "starts a run of an agent and shows it until it stops. Exit code 0: it succeeded; 3: it waits for a "
+        .summary = "starts a run of an agent and shows it until it stops. On a terminal it asks the run's questions: a "
+                   "line is an answer, Ctrl-C leaves the run waiting. Exit code 0: it succeeded; 3: it waits for a "
                    "person ('renga resume' answers); 1: it failed; 2: the command line is wrong.",
         .examples = "renga run echo --input '{\"text\": \"moon\"}'\n"
                     "renga run echo --thread t-1 --background\n",

@@ -305,7 +305,7 @@ static void show_failure(const struct orchestrator_client *client, const Renga__
 }
 
 /* A pipe gets the questions on standard output; the next command is for a person and goes beside them. */
-static void show_next_command(const struct orchestrator_client *client, const Renga__V1__Run *run)
+void view_next_command(const struct orchestrator_client *client, const Renga__V1__Run *run)
 {
     size_t questions = 0;
     for (size_t i = 0; i < run->n_interrupts; i++)
@@ -334,10 +334,11 @@ static void run_received(struct orchestrator_client *client, const ProtobufCMess
         show_json(client, run->output_json);
     else if (!waits)
         show_failure(client, run);
+    waits = waits && !client->asks;
     for (size_t i = 0; waits && i < run->n_interrupts; i++)
         show_interrupt(client, run->interrupts[i]);
     if (waits)
-        show_next_command(client, run);
+        view_next_command(client, run);
 }
 
 static bool view_watch(struct view *view, const char *run_id, bool follow)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The commands about runs, as a person at a terminal and a script in a pipe meet them."""
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import termios
 import time
 from concurrent import futures
 
@@ -25,13 +27,14 @@ def renga(*words, target=None):
     return done.returncode, done.stdout, done.stderr
 
 
-def on_terminal(*words):
-    """On a terminal: exit code, and all that was shown."""
+def on_terminal(*words, lines=()):
+    """On a terminal: exit code, and all that was shown. Each of the lines is typed at a prompt of its own."""
     master, slave = pty.openpty()
     process = subprocess.Popen([f"{BIN}/renga", words[0], f"--peers.orchestrator=127.0.0.1:{api.port}", *words[1:]],
-                               stdin=slave, stdout=slave, stderr=slave)
+                               stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))  # Ctrl-C is a signal
     os.close(slave)
-    shown = b""
+    shown, lines, prompts = b"", list(lines), 0
     while True:
         try:
             piece = os.read(master, 65536)
@@ -40,6 +43,9 @@ def on_terminal(*words):
         if not piece:
             break
         shown += piece
+        if lines and shown.count(b"\n> ") > prompts:
+            prompts = shown.count(b"\n> ")
+            os.write(master, lines.pop(0))
     os.close(master)
     return process.wait(10 * SLOW), shown.decode(errors="replace")
 
@@ -51,11 +57,15 @@ def _():
         context.abort(grpc.StatusCode.UNAVAILABLE, "the store is full")
     server = grpc.server(futures.ThreadPoolExecutor(1))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
-        "renga.v1.Orchestrator", {"CancelRun": grpc.unary_unary_rpc_method_handler(refuse)}),))
+        "renga.v1.Orchestrator", {"CancelRun": grpc.unary_unary_rpc_method_handler(refuse),
+                                  "ListRuns": grpc.unary_unary_rpc_method_handler(lambda request, context: context.abort(
+                                      grpc.StatusCode.UNAUTHENTICATED, "the call has no key"))}),))
     there, away = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}", f"127.0.0.1:{free_port()}"
     server.start()
     code, _, told = renga("cancel", "a", target=there)
     expect(code == 1 and "UNAVAILABLE: the store is full" in told and "running at" not in told, told)
+    code, _, told = renga("runs", target=there)
+    expect(code == 1 and told == "renga runs: UNAUTHENTICATED: the call has no key (of this command: --peers.key or RENGA_PEERS_KEY)\n", told)
     server.stop(0)
     code, _, told = renga("cancel", "a", "--timeout=2s", target=away)
     expect(code == 1 and f"is an orchestrator running at {away}?" in told, told)
@@ -126,6 +136,36 @@ def _():
         equal((code, json.loads(out)), (0, {"name": "Basho"}), f"code and output ({err})")
     code, _, err = renga("resume", run_id, "--answer", '"again"')
     expect(code == 1 and "FAILED_PRECONDITION" in err, f"{code}: {err}")
+
+
+agent("ages", {"state": {"age": {"type": "integer"}, "name": {"type": "string"}}, "start": "how_old",
+               "nodes": {"how_old": {"kind": "ask", "question": "How old?", "into": "age", "on": {"answered": "who"}},
+                         "who": {"kind": "ask", "question": "Who?", "into": "name"}}})
+
+
+@check("on a terminal `renga run` asks each question of the run; a refused answer is asked again; a number may be a text")
+def _():
+    code, shown = on_terminal("run", "ages", lines=[b"ten\n", b"\n", b"10\n", b"42\n"])
+    expect(code == 0 and '"age":' in shown and '"42"' in shown, f"{code}: {shown}")
+    expect("must be an integer, not a string" in shown and shown.count("How old?") == 2 and "resume" not in shown, shown)
+    code, shown = on_terminal("run", "ages", "--quiet")
+    expect(code == 3 and "how_old asks: How old?" in shown, f"{code}: {shown}")
+
+
+@check("Ctrl-C or the end of the input at a question leaves the run waiting, and `renga resume` asks it again")
+def _():
+    for leaves in (b"\x03", b"\x04"):
+        code, shown = on_terminal("run", "ages", lines=[b"10\n", leaves])
+        run_id = re.search(r"the run (\S+) waits; go on with: renga resume (\S+)\x1b", shown)
+        expect(code == 3 and run_id and run_id.group(1) == run_id.group(2), f"{code}: {shown}")
+        code, shown = on_terminal("resume", run_id.group(1), lines=[b"Basho\n"])
+        expect(code == 0 and '"Basho"' in shown and "How old?" not in shown, f"{code}: {shown}")
+
+
+@check("an answer of `renga resume` that is no JSON is refused before it is sent, with the quotes that it needs")
+def _():
+    code, _, err = renga("resume", "any", "--answer", "yes")
+    expect(code == 2 and "--answer '\"yes\"'" in err, f"{code}: {err}")
 
 
 @check("`renga watch` tells events as plain lines in a pipe, as JSON with --json, and goes on after an id")
