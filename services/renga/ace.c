@@ -74,7 +74,8 @@ static const struct ace_verb {
     {"playbook", "reject", "DATASET PROPOSAL...", 2, 101, ace_playbook_reject},
     {"playbook", "delete", "DATASET", 1, 1, ace_playbook_delete},
 };
-#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+#define VERB_COUNT  (sizeof verbs / sizeof *verbs)
+#define ACE_ACTIONS "list, show, search, history, diff, undo, import, export, proposals, accept, reject and delete"
 
 static const struct ace_verb *ace_refuse_verb(const char *name, const char *action)
 {
@@ -87,9 +88,7 @@ static const struct ace_verb *ace_refuse_verb(const char *name, const char *acti
     if (nearest.name)
         fprintf(stderr, "did you mean '%s'?\n", nearest.name);
     else if (playbook)
-        fputs("list, show, search, history, diff, undo, import, export, proposals, accept, reject and delete are "
-              "possible\n",
-              stderr);
+        fputs(ACE_ACTIONS " are possible\n", stderr);
     else
         fputs("run, learn, eval and playbook are possible\n", stderr);
     return NULL;
@@ -98,6 +97,10 @@ static const struct ace_verb *ace_refuse_verb(const char *name, const char *acti
 static const struct ace_verb *ace_find_verb(const struct ace *ace)
 {
     const char *const *arguments = ace->client.arguments;
+    if (ace->client.argument_count == 1 && strcmp(arguments[0], "playbook") == 0) {
+        fputs(ACE ": say what to do with playbooks: " ACE_ACTIONS "\n", stderr);
+        return NULL;
+    }
     const char *action = ace->client.argument_count > 1 ? arguments[1] : "show";
     for (size_t i = 0; i < VERB_COUNT; i++) {
         const struct ace_verb *verb = &verbs[i];

@@ -156,6 +156,7 @@ static int ask_work(struct daemon_process *process, const struct config *config)
     int code = index_bring_documents(&index, &ask.client, ask.live, &collection);
     if (code != COMMAND_OK)
         return code;
+    ask.no_documents = index.empty;
     char *collections[] = {command_text(collection)};
     ask.request.collections = collections;
     ask.request.n_collections = collection != NULL;

@@ -58,6 +58,7 @@ struct ask {
     struct ask_view view;
     struct saved_run kept;         /* for `renga feedback` */
     bool shown;                    /* the answer, whole */
+    bool no_documents;             /* there is nothing to search in: a model would not help */
     bool nothing_found, broke_off; /* broke_off: every subtask */
 };
 

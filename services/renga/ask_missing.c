@@ -68,7 +68,7 @@ void ask_show_missing(const struct ask *ask, const Renga__V1__AgentResult *resul
 
 void ask_show_connect(const struct ask *ask, const Renga__V1__AgentResult *result, size_t width)
 {
-    if (!result->not_found || !no_model_answered(result->outcome))
+    if (!result->not_found || ask->no_documents || !no_model_answered(result->outcome))
         return;
     putchar('\n');
     outcome_line(stdout, &ask->client, width, DIM, "", missing_words[ask->language].connect);

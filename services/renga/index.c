@@ -13,12 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define NAME          "renga index"
 #define DAY_MS        (24LL * 3600 * 1000)
 #define BAR_CELLS     30
-#define BUSY_PAUSE_MS 250 /* before a collection that another process writes is tried again */
+#define BUSY_PAUSE_MS 250  /* before a collection that another process writes is tried again */
+#define LOOK_MS       2000 /* for the question whether there are documents */
 
 static const struct option options[] = {
     STRING_OPTION(
@@ -189,6 +191,9 @@ bool index_prepare(struct index *index, const char *path, const char *collection
             return fail(st, INVALID_ARGUMENT, "there is no folder '%s'", path);
         strcpy(index->folder, path);
     }
+    struct stat found;
+    if (here && stat(index->folder, &found) == 0 && !S_ISDIR(found.st_mode))
+        return fail(st, INVALID_ARGUMENT, "'%s' is no folder; give the folder that holds it", path);
     if (collection && strlen(collection) > COLLECTION_MAX)
         return fail(st, INVALID_ARGUMENT, "--collection has %zu bytes; at most %d are possible", strlen(collection),
                     COLLECTION_MAX);
@@ -235,12 +240,39 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
     return false;
 }
 
-int index_bring_documents(struct index *index, const struct orchestrator_client *client, bool live,
-                          const char **collection)
+/* ---- the documents of a question --------------------------------------------------------------------------------- */
+
+static void index_knowledge_received(struct orchestrator_client *client, const ProtobufCMessage *message, void *data)
+{
+    (void)client;
+    const Renga__V1__GetKnowledgeBaseResponse *base = (const Renga__V1__GetKnowledgeBaseResponse *)message;
+    bool empty = true;
+    for (size_t i = 0; i < base->n_collections; i++)
+        empty = empty && base->collections[i]->documents == 0;
+    *(bool *)data = empty;
+}
+
+/* Says so if the knowledge base has no documents. A suite that does not tell is taken to have some. */
+static void index_look_for_documents(struct index *index, struct orchestrator_client *client)
+{
+    struct status st = {0};
+    Renga__V1__GetKnowledgeBaseRequest request = RENGA__V1__GET_KNOWLEDGE_BASE_REQUEST__INIT;
+    ProtobufCService *tool_runner = process_stub(client->process, &renga__v1__tool_runner__descriptor, &st);
+    if (tool_runner)
+        orchestrator_client_try_service(client, tool_runner, "GetKnowledgeBase", &request.base, LOOK_MS,
+                                        index_knowledge_received, &index->empty);
+    if (index->empty)
+        fprintf(stderr, "%s: no documents have been indexed; bring some in by --docs FOLDER or 'renga index FOLDER'\n",
+                client->command);
+}
+
+int index_bring_documents(struct index *index, struct orchestrator_client *client, bool live, const char **collection)
 {
     struct status st = {0};
     const char *folder = config_string(client->config, "docs"), *name = config_string(client->config, "collection");
     *collection = folder ? index->collection : name;
+    if (!folder && !name && !index->optional)
+        index_look_for_documents(index, client);
     if (!folder)
         return COMMAND_OK;
     if (!index_prepare(index, folder, name, true, !config_string(client->config, CONNECT), &st)) {
@@ -250,7 +282,8 @@ int index_bring_documents(struct index *index, const struct orchestrator_client 
     index->show = live ? INDEX_SHOW_BRIEF : INDEX_SHOW_SKIPPED;
     index->call.cancels = true;
     if (index_run(index, client->process, config_duration_ms(client->config, "timeout"), client->command)) {
-        if (!index->files)
+        index->empty = !index->files;
+        if (index->empty)
             fprintf(stderr, "%s: in '%s' there is no document that can be read\n", client->command, folder);
         return COMMAND_OK;
     }

@@ -35,6 +35,8 @@ struct index {
     char folder[PATH_MAX];
     char collection[COLLECTION_MAX + 1];
     bool rebuild, ended;
+    bool optional; /* other sources are searched, too: an empty knowledge base is no reason to say so */
+    bool empty;    /* out, of index_bring_documents: there are no documents to search */
     enum index_show show;
     int64_t began_ns, shown_ns, skipped, files;
 };
@@ -51,7 +53,6 @@ bool index_run(struct index *index, struct daemon_process *process, int64_t time
 
 /* Brings the folder of --docs up to date, if there is one, and gives an exit code. `collection` is the collection to
  * search: the folder's, else that of --collection; NULL: all. `live`: on a terminal. */
-int index_bring_documents(struct index *index, const struct orchestrator_client *client, bool live,
-                          const char **collection);
+int index_bring_documents(struct index *index, struct orchestrator_client *client, bool live, const char **collection);
 
 #endif

@@ -182,6 +182,7 @@ static bool research_check_run(const char *on, struct status *st)
 static int research_choose_sources(struct research *research, const struct config *config, struct index *index)
 {
     const char *collection;
+    index->optional = config_boolean(config, "web");
     int code = index_bring_documents(index, &research->client, research->live, &collection);
     research->request.n_sources = config_boolean(config, "web") ? 1u + (collection != NULL) : 0;
     research->sources[0] = RENGA__V1__DEEP_RESEARCH_SOURCE__DEEP_RESEARCH_SOURCE_WEB;

@@ -26,6 +26,7 @@ struct tools {
     ProtobufCService *runner;
     const struct config *config;
     Renga__V1__ListToolsRequest request;
+    bool missing; /* a tool that was named is not there */
 };
 
 /* The first line, cut at a character. */
@@ -59,12 +60,26 @@ static void print_table(const Renga__V1__ListToolsResponse *response)
     table_fini(&table);
 }
 
-static void tools_print(const struct tools *tools, const Renga__V1__ListToolsResponse *response)
+static bool tools_has(const Renga__V1__ListToolsResponse *response, const char *name)
+{
+    for (size_t i = 0; i < response->n_tools; i++)
+        if (strcmp(response->tools[i]->definition->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void tools_print(struct tools *tools, const Renga__V1__ListToolsResponse *response)
 {
     if (config_boolean(tools->config, "json"))
         message_print_json(&response->base);
-    else
+    else if (response->n_tools || !tools->request.n_names)
         print_table(response);
+    for (size_t i = 0; i < tools->request.n_names; i++) {
+        if (tools_has(response, tools->request.names[i]))
+            continue;
+        tools->missing = true;
+        fprintf(stderr, NAME ": there is no tool '%s'; '" NAME "' lists them\n", tools->request.names[i]);
+    }
     for (size_t i = 0; i < response->n_degradations; i++)
         fprintf(stderr, NAME ": %s: %s\n", response->degradations[i]->part, response->degradations[i]->reason);
 }
@@ -98,7 +113,7 @@ static int tools_list(struct daemon_process *process, const struct config *confi
         return COMMAND_USAGE;
     }
     command_call_prepare(&tools.call, process, config_duration_ms(config, "timeout"));
-    return command_call_run(&tools.call, NAME) ? COMMAND_OK : COMMAND_FAILED;
+    return command_call_run(&tools.call, NAME) && !tools.missing ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static int tools(int argc, char **argv)

@@ -174,6 +174,7 @@ def _():
 def _():
     expect("did you mean 'learn'?" in ace("lern", "a", "b", code=2).stderr, "not told")
     expect("did you mean 'export'?" in ace("playbook", "exprt", "a", code=2).stderr, "not told")
+    expect("list, show, search, history" in ace("playbook", code=2).stderr, "not told")
     expect("Usage: renga ace learn DATASET SAMPLES.jsonl" in ace("learn", "a", code=2).stderr, "not told")
     expect("no revision" in ace("playbook", "undo", "trade", "last", code=2).stderr, "not told")
     expect("--yes" in ace("playbook", "delete", "trade", code=2).stderr, "not told")

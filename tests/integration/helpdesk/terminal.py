@@ -118,6 +118,24 @@ def _():
     expect(f"did you mean '{there}'?" in ask("--collection", there[:-1], NOWHERE).stderr, "the one that was meant is not named")
 
 
+@check("a question over an empty knowledge base says that nothing has been indexed, and not that a model is missing")
+def _():
+    there = os.path.join(folder, "nothing_indexed")
+    os.mkdir(there)
+    for command in ("ask", "research"):
+        done = subprocess.run([f"{BIN}/renga", command, NOWHERE], capture_output=True, text=True, cwd=there, timeout=60 * SLOW,
+                              env=surroundings(XDG_DATA_HOME=there))
+        expect(done.returncode == 3 and "OPENAI_API_KEY" not in done.stdout, f"{done.returncode}: {done.stdout}")
+        expect(f"renga {command}: no documents have been indexed; bring some in by --docs FOLDER or 'renga index FOLDER'\n" in done.stderr, done.stderr)
+    expect("have been indexed" not in ask(NOWHERE).stderr, "of a knowledge base with documents it is said, too")
+
+
+@check("--docs with a file asks for its folder")
+def _():
+    done = ask("--docs", f"{SAMPLES}/en/backup.md", "How long are backups kept?")
+    expect(done.returncode == 2 and done.stderr == f"renga ask: '{SAMPLES}/en/backup.md' is no folder; give the folder that holds it\n", done.stderr)
+
+
 @check("a wrong command line is 2, a suite that is not there 1, and both say why")
 def _():
     for arguments in ([], ["  "], ["one", "two"], ["--docs", "/nowhere", "x"], ["--unknown", "x"]):

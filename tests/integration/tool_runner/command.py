@@ -32,6 +32,10 @@ with tempfile.TemporaryDirectory() as folder:
         code, text, _ = renga("--json", "clock", cwd=folder)
         tools = json.loads(text)["tools"]
         expect(len(tools) == 1 and tools[0]["definition"]["parameters"]["type"] == "object", text)
+        code, table, errors = renga("no_such", "clock", cwd=folder)
+        expect(code == 1 and "clock" in table and errors == "renga tools: there is no tool 'no_such'; 'renga tools' lists them\n", f"{code} {errors}")
+        code, table, errors = renga("no_such", cwd=folder)
+        expect(code == 1 and not table and "'no_such'" in errors, f"{code} {table} {errors}")
         expect(os.listdir(folder) == [], f"it left {os.listdir(folder)}")
 
     @check("tools of a running tool-runner are listed, and servers that are down are told")
