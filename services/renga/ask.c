@@ -106,6 +106,13 @@ static bool ask_with_reconnect(struct ask *ask, const struct config *config)
 static int ask_question(struct ask *ask, const struct config *config)
 {
     Renga__V1__AgentOptions how = RENGA__V1__AGENT_OPTIONS__INIT;
+    Renga__V1__AgentOptions__LabelsEntry label = RENGA__V1__AGENT_OPTIONS__LABELS_ENTRY__INIT, *labels[] = {&label};
+    char title[COMMAND_TITLE_MAX];
+    command_title(ask->request.question, title);
+    label.key = command_text(COMMAND_TITLE);
+    label.value = title;
+    how.labels = labels;
+    how.n_labels = *title ? 1 : 0;
     const char *model = config_string(config, "model"), *language = config_string(config, "language");
     how.model = command_text(model);
     how.language = command_text(language);

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "base/text.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WIDTH_UNKNOWN 80
+#define WIDTH_UNKNOWN    80
+#define TITLE_CHARACTERS 60
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
@@ -232,6 +234,20 @@ bool command_call_wait(struct command_call *call)
     run_and_wait(call);
     sem_destroy(&call->woken);
     return call->call.status.code == OK;
+}
+
+void command_title(const char *question, char title[COMMAND_TITLE_MAX])
+{
+    size_t whole = strlen(question), size = text_cut_characters(question, whole, TITLE_CHARACTERS);
+    bool cut = size < whole;
+    *title = '\0';
+    if (!text_is_clean(question, whole) || text_is_blank(question))
+        return;
+    snprintf(title, COMMAND_TITLE_MAX, "%.*s%s", (int)text_cut(question, size, COMMAND_TITLE_MAX - sizeof "…"),
+             question, cut ? "…" : "");
+    for (char *c = title; *c; c++)
+        if (*c == '\n' || *c == '\t' || *c == '\r')
+            *c = ' ';
 }
 
 const char *command_remedy(const struct status *status)

@@ -68,6 +68,12 @@ bool command_check_out(const char *flag, const char *path, struct status *st);
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 /* The text as a field of a request, which is only read; "" for NULL. */
+/* The beginning of a question as the label COMMAND_TITLE of its run, by which the console lists it; "" if the question
+ * is blank or not well-formed. */
+#define COMMAND_TITLE     "title"
+#define COMMAND_TITLE_MAX 256 /* with the NUL */
+void command_title(const char *question, char title[COMMAND_TITLE_MAX]);
+
 static inline char *command_text(const char *text)
 {
     return (char *)(uintptr_t)(text ? text : "");

@@ -110,6 +110,8 @@ static void research_fill_request(struct research *research, const struct config
     research->how.language = command_text(config_string(config, "language"));
     research_label(research, RESEARCH_LANGUAGE, research->how.language);
     research_label(research, RESEARCH_MODEL, research->how.model);
+    command_title(question ? question : "", research->title);
+    research_label(research, COMMAND_TITLE, research->title);
     research->request.question = research->further.question = command_text(question);
     research->request.options = research->further.options = &research->how;
     research->request.max_cycles = (int32_t)config_integer(config, "cycles");

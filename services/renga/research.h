@@ -14,7 +14,7 @@
 #define RESEARCH_CYCLES_MAX 3
 #define RESEARCH_LANGUAGE   "renga.language" /* labels of the run, so that it can go on as it began */
 #define RESEARCH_MODEL      "renga.model"
-#define RESEARCH_LABELS     4
+#define RESEARCH_LABELS     5
 
 /* All texts besides the report, in the language of the question. */
 struct research_words {
@@ -69,6 +69,7 @@ struct research {
     Renga__V1__DeepResearchSource sources[2];
     char *collection;
     Renga__V1__AgentOptions__LabelsEntry labels[RESEARCH_LABELS], *label_list[RESEARCH_LABELS];
+    char title[COMMAND_TITLE_MAX]; /* a label */
     char request_id[RESEARCH_ID_SIZE];
     char run_id[RESEARCH_RUN_SIZE]; /* "" before it is known */
     const char *output;             /* a file, or NULL */

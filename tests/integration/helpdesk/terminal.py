@@ -344,6 +344,15 @@ def _():
     expect(done.stdout == ask(ENGLISH).stdout, done.stdout)
 
 
+@check("a run of --connect has the beginning of its question as its title, which the console shows")
+def _():
+    there = ("--connect", f"127.0.0.1:{served.port}")
+    for command, question, title in (("ask", JAPANESE * 3, (JAPANESE * 3)[:60] + "…"), ("research", "How long\tare backups kept?", "How long are backups kept?")):
+        subprocess.run([f"{BIN}/renga", command, *there, question], capture_output=True, cwd=folder, timeout=60 * SLOW, env=surroundings())
+        listed = subprocess.run([f"{BIN}/renga", "runs", *there, "--json", "--limit=1"], capture_output=True, text=True, timeout=60 * SLOW, env=surroundings())
+        expect(json.loads(listed.stdout)["labels"] == {"title": title}, listed.stdout + listed.stderr)
+
+
 def ask_one_that_ends(**event):
     """What becomes of a question at a suite that ends each time, behind one event; and how often it was asked."""
     asked = []
