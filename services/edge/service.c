@@ -184,7 +184,9 @@ static bool edge_listen(struct edge *edge, const struct service_context *context
                            &(struct http_access){.admits = edge_admits, .refuse = edge_refuse_head, .data = edge});
     http_server_route(edge->server, everything, sizeof everything / sizeof everything[0], edge);
     if (first == edge)
-        log_info("edge.listening", "HTTP and JSON on %s, port %d", options.listen, http_server_port(edge->server));
+        log_info("edge.listening", "the console, HTTP and JSON on http://%.*s:%d/, port %d",
+                 (int)(strrchr(options.listen, ':') - options.listen), options.listen, http_server_port(edge->server),
+                 http_server_port(edge->server));
     return true;
 }
 
@@ -204,8 +206,10 @@ static bool edge_serve(ProtobufCService *service, const struct service_context *
         return false;
     if (edge_listen(edge, context, st))
         return true;
-    if (st->code != UNAVAILABLE || !edge_may_be_absent(context->config))
+    if (st->code != UNAVAILABLE)
         return false;
+    if (!edge_may_be_absent(context->config))
+        return fail(st, st->code, "%s; free the address, or choose another by edge.listen", st->text);
     log_warn("edge.absent", "no HTTP edge and no console: %s; free the address, or choose another by edge.listen",
              st->text);
     status_clear(st);

@@ -158,7 +158,7 @@ struct spans *observation_spans(struct observation *observation)
 bool observation_serve(struct observation *observation, struct status *st)
 {
     const char *listen = config_string(observation->config, "http.listen");
-    if (listen && *listen) {
+    if (listen && *listen && strcmp(listen, "off") != 0) {
         struct http_server_options options = {
             .listen = listen,
             .connections_max = PAGE_CONNECTIONS_MAX,
@@ -174,7 +174,7 @@ bool observation_serve(struct observation *observation, struct status *st)
         loop_leave(observation->loop);
         if (!observation->http)
             return fail(st, st->code, "%s; free the address, or choose another by http.listen", st->text);
-        log_info("http.listening", "%s, port %d", listen, http_server_port(observation->http));
+        log_info("http.listening", "metrics and probes on %s, port %d", listen, http_server_port(observation->http));
     }
     atomic_store(&observation->not_ready, NULL);
     return true;

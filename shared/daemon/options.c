@@ -25,7 +25,8 @@ static struct option serving[] = {
      .check = daemon_keys_check,
      .help =
          "Who may call what: [{\"name\", \"tenant\", \"sha256\" of the key, \"methods\": [\"renga.v1.Planner/*\"]}], "
-         "or file:PATH of a file with that list. The file is read again within seconds of a change, and on SIGHUP; "
+         "or file:PATH of a file with that list; 'printf %s KEY | sha256sum' prints the sum. The file is read again "
+         "within seconds of a change, and on SIGHUP; "
          "a wrong one is logged, and the keys before it stay. \"expires\": \"2027-01-31T00:00:00Z\" ends a key. "
          "Calls under way go on. A key that has methods such as \"renga.v1.Orchestrator/agent.helpdesk\" may use those "
          "agents alone. \"renga.v1.ToolRunner/forward\" lets a service of ours call on behalf of its clients; \"*\" "
@@ -54,7 +55,8 @@ static struct option serving[] = {
         "drain.limit", "25s", 0, 3600LL * 1000,
         "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and 1 s, "
         "calls that clients send in its second half, on connections whose age is not up, may be refused."),
-    STRING_OPTION("http.listen", NULL, "ADDRESS", "Where /metrics, /healthz and /readyz are served; empty is nowhere."),
+    STRING_OPTION("http.listen", NULL, "ADDRESS",
+                  "Where /metrics, /healthz and /readyz are served; empty or off is nowhere."),
     STRING_OPTION("http.hosts", NULL, "NAMES",
                   "Names that those pages may be asked by (the Host of a request), apart by commas. Unset: any, but on "
                   "a loopback address only localhost, 127.0.0.1, [::1] and http.listen's own."),

@@ -181,6 +181,24 @@ def _():
                    f"{done.returncode}: {done.stderr}")
 
 
+@check("`renga serve` tells the address of the console as a URL; one in use names its option; http.listen=off serves no pages")
+def _():
+    with tempfile.TemporaryDirectory() as data:
+        serve = [f"{BIN}/renga", "serve", "--loops=1", "--rpc.listen=127.0.0.1:0", "--http.listen=off", "--orchestrator.store=memory:",
+                 f"--tool_runner.store={data}/k.db", "--edge.listen=127.0.0.1:"]
+        process = subprocess.Popen([*serve[:-1], serve[-1] + "0"], stderr=subprocess.PIPE, text=True, cwd=data)
+        log = ""
+        while '"edge.listening"' not in log and process.poll() is None:
+            log += process.stderr.readline()
+        url = re.search(r"the console, HTTP and JSON on (http://127\.0\.0\.1:(\d+)/), port \2\"", log)
+        expect(url and urllib.request.urlopen(url.group(1) + "healthz").read() == b"ok\n", log)
+        done = subprocess.run([*serve[:-1], serve[-1] + url.group(2)], capture_output=True, text=True, cwd=data, timeout=20 * SLOW)
+        expect(done.returncode == 1 and "choose another by edge.listen" in done.stderr, f"{done.returncode}: {done.stderr}")
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        expect(process.wait(20 * SLOW) == 0 and '"http.listening"' not in log + rest, rest)
+
+
 @check("too few file descriptors end the start at once with exit code 2, and say how many are needed; those are enough")
 def _():
     def start(most, *command):
