@@ -36,7 +36,7 @@ export async function open(provider, url, models, more = []) {
   gateway = new renga.v1.LlmGateway(`127.0.0.1:${port}`, grpc.credentials.createInsecure())
   return log
 }
-const options = () => ({ deadline: Date.now() + 10000 })
+const options = () => ({ deadline: Date.now() + 60000 }) // no test waits for it
 export const asked = (model, more = {}) => ({ model, messages: [{ role: 'CHAT_ROLE_USER', content: '連歌とは?' }], ...more })
 
 
