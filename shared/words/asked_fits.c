@@ -18,7 +18,8 @@ static uint32_t asked_hash_add(uint32_t hash, uint32_t code)
 
 static enum latin_language asked_latin_language(const struct asked *asked)
 {
-    static const char codes[][LATIN_LANGUAGES] = {[LATIN_GERMAN] = "de", [LATIN_FRENCH] = "fr", [LATIN_SPANISH] = "es"};
+    static const char codes[LATIN_LANGUAGES][3] = {
+        [LATIN_GERMAN] = "de", [LATIN_FRENCH] = "fr", [LATIN_SPANISH] = "es"};
     for (int i = LATIN_GERMAN; i < LATIN_LANGUAGES; i++)
         if (strcmp(asked->language, codes[i]) == 0)
             return (enum latin_language)i;

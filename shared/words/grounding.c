@@ -5,10 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define SCORE_LEAST 0.03         /* of a place, for an answer in Chinese or Korean */
-#define SHORT_BYTES ((size_t)80) /* of a sentence that may be a short answer */
-#define FIT_LEAST   0.3          /* below it, a sentence does not offer the number or the date that was asked for */
-#define FOUND_SHARE 0.5          /* of the answer's sentences: more than this must stand in the sources */
+#define SCORE_LEAST  0.03         /* of a place, for an answer in Chinese or Korean */
+#define SHORT_BYTES  ((size_t)80) /* of a sentence that may be a short answer */
+#define FIT_LEAST    0.3          /* below it, a sentence does not offer the number or the date that was asked for */
+#define FOUND_SHARE  0.5          /* of the answer's sentences: more than this must stand in the sources */
+#define HEADINGS_MAX 32           /* headings of an answer that are no claims; further ones count as sentences */
 
 /* Logistic regression on right and wrong answers to questions over encyclopaedic texts: half of the documents. */
 #define WEIGHT_BIAS   (-4.01)
@@ -194,14 +195,17 @@ bool grounding_judge(const struct evidence *evidence, struct claim question, str
     struct passage *places = arena_alloc(evidence->arena, GROUNDING_SENTENCES * sizeof *places);
     struct sentence_reader reader;
     struct span span;
+    size_t headings = 0;
     *grounding = (struct grounding){.echoes = true};
     if (!places || !grounding_open(evidence, question, &work))
         return false;
     sentences_begin(&reader, answer.text, answer.length);
     while (grounding->sentences < GROUNDING_SENTENCES && sentences_next(&reader, &span)) {
         struct claim sentence = {answer.text + span.begin, span.end - span.begin};
-        if (span.end < answer.length && grounding_is_heading(evidence, sentence))
+        if (span.end < answer.length && headings < HEADINGS_MAX && grounding_is_heading(evidence, sentence)) {
+            headings++;
             continue;
+        }
         grounding->sentences++;
         grounding_take(&work, answer, grounding_bare(grounding_untitled(evidence, sentence)), grounding, &signs,
                        places);

@@ -46,16 +46,17 @@ bool selection_are_beside(const struct evidence *evidence, uint32_t unit, uint32
 
 bool selection_continues_item(const struct evidence *evidence, uint32_t unit)
 {
-    for (size_t i = 0; i < FURTHER_MAX && unit > 0; i++, unit--) {
-        const struct unit *at = &evidence->units[unit], *before = &evidence->units[unit - 1];
-        const char *text = evidence->passages[at->passage].text;
+    for (size_t i = 0; i <= FURTHER_MAX; i++, unit--) {
         if (selection_is_item(evidence, unit))
             return i > 0;
-        if (!selection_are_beside(evidence, unit - 1, unit) ||
-            memchr(text + before->span.end, '\n', at->span.begin - before->span.end))
+        if (unit == 0 || !selection_are_beside(evidence, unit - 1, unit))
+            return false;
+        const struct span *before = &evidence->units[unit - 1].span, *at = &evidence->units[unit].span;
+        const char *text = evidence->passages[evidence->units[unit].passage].text;
+        if (memchr(text + before->end, '\n', at->begin - before->end))
             return false;
     }
-    return unit > 0 && selection_is_item(evidence, unit);
+    return false;
 }
 
 /* A sentence between two items belongs to the first one, in another line, too. */

@@ -513,10 +513,11 @@ static bool particles_parallel(struct particles *particles)
     static const char *const turns[] = {"か、それとも", "か、", "か。", "か？", "か ", "で、", NULL};
     static const char *const polite[] = {"ですか", "でしょうか", "ますか", "か", NULL};
     struct text text = split_trim(particles->marked.text, edges);
-    size_t length, at = split_find(&particles->marked, 0, text.length, turns, &length), same;
-    struct text left = split_part(text, 0, at), right = split_trim(split_part(text, at + length, text.length), edges);
+    size_t skipped = (size_t)(text.bytes - particles->marked.text.bytes), same, length;
+    size_t at = split_find(&particles->marked, skipped, skipped + text.length, turns, &length) - skipped;
     if (at == text.length)
         return false;
+    struct text left = split_part(text, 0, at), right = split_trim(split_part(text, at + length, text.length), edges);
     struct text said = left;
     left.length -= split_match_before(left, left.length, (const char *const[]){"です", "でしょう", "ます", NULL});
     right.length -= split_match_before(right, right.length, polite);
@@ -525,7 +526,8 @@ static bool particles_parallel(struct particles *particles)
            !split_match_any(left, left.length - same, (const char *const[]){"が", "は", "を", "で", "に", NULL}))
         same--;
     struct text one = split_part(left, 0, left.length - same), other = split_part(right, 0, right.length - same);
-    size_t begin = particles_begin(particles, one.length);
+    size_t begin = particles_begin(particles, skipped + one.length);
+    begin -= begin < skipped ? begin : skipped;
     return same > strlen("か") && !thing_is_relative(other) &&
            particles_parts(particles, split_part(text, 0, begin), split_part(one, begin, one.length), other,
                            split_part(said, one.length, said.length));

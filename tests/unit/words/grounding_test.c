@@ -60,6 +60,16 @@ static void a_heading_above_the_steps_of_its_section_is_no_claim(void **state)
     assert_false(grounding_of("バックアップ > 復元の手順", steps, "復元の手順は", "**復元の手順**").completed);
 }
 
+static void an_answer_of_headings_alone_is_not_read_without_end(void **state)
+{
+    static char answer[4096];
+    size_t length = 0;
+    for (int i = 0; i < 100; i++)
+        length += (size_t)snprintf(answer + length, sizeof answer - length, "**Restoring**\n\n");
+    snprintf(answer + length, sizeof answer - length, "The end.");
+    assert_int_equal(grounding_of("Backup > Restoring", "1. Stop.", "How do I restore?", answer).sentences, 64);
+}
+
 static void a_sentence_of_the_source_is_found(void **state)
 {
     assert_true(bridge("The Alder bridge was designed by Ilse Marwick and opened in 1931.").completed);
@@ -210,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_heading_above_the_steps_of_its_section_is_no_claim),
+        cmocka_unit_test(an_answer_of_headings_alone_is_not_read_without_end),
         cmocka_unit_test(a_sentence_of_the_source_is_found),
         cmocka_unit_test(a_question_for_a_number_is_missed_without_one),
         cmocka_unit_test(a_name_in_place_of_another_is_told),

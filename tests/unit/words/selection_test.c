@@ -149,6 +149,17 @@ static void a_question_for_a_method_is_answered_by_steps(void **state)
     expect(passages, &found, 0, "With `--sandbox` the restored data of a backup can be looked at.");
 }
 
+static void the_first_item_of_a_text_without_a_heading_has_its_further_sentences(void **state)
+{
+    const struct passage passages[] = {passage_of(
+        "", "1. Choose a backup. Nobody can work meanwhile. It takes an hour.\n2. Run `restore` with it.", 0.6, 1)};
+    struct found found;
+    ask(passages, 1, "How do I restore a backup?", &found);
+    assert_int_equal(found.count, 4);
+    expect(passages, &found, 1, "Nobody can work meanwhile.");
+    expect(passages, &found, 3, "2. Run `restore` with it.");
+}
+
 static void bullets_are_steps_if_they_instruct(void **state)
 {
     const struct passage passages[] = {
@@ -308,6 +319,7 @@ int main(void)
         cmocka_unit_test(the_heading_is_given_where_the_sentence_does_not_name_its_subject),
         cmocka_unit_test(a_list_is_given_whole_where_several_things_or_steps_are_asked_for),
         cmocka_unit_test(a_question_for_a_method_is_answered_by_steps),
+        cmocka_unit_test(the_first_item_of_a_text_without_a_heading_has_its_further_sentences),
         cmocka_unit_test(bullets_are_steps_if_they_instruct),
         cmocka_unit_test(an_instruction_in_prose_is_given_in_its_order),
         cmocka_unit_test(of_a_long_list_the_best_item_is_given),
