@@ -49,8 +49,9 @@ static struct option serving[] = {
     DURATION_OPTION(
         "rpc.connection_age", "10s", 0, 24LL * 3600 * 1000,
         "How long a connection is kept before its client is asked to open another. gRPC closes it after its last call: "
-        "a client that reads an answer of megabytes too slowly may lose the end of it then (UNAVAILABLE), and calls "
-        "again. A drain waits about this long; 0 is for ever, for clients that look at health, as the ingress does."),
+        "a client that reads an answer of megabytes too slowly may lose the end of it then (UNAVAILABLE), and on a "
+        "busy machine calls that it sends at that moment; it calls again. A drain waits about this long; 0 is for "
+        "ever, for clients that look at health, as the ingress does."),
     DURATION_OPTION(
         "drain.limit", "25s", 0, 3600LL * 1000,
         "After SIGTERM: how long calls may still take before they are cut. Below 1.1 times rpc.connection_age and 1 s, "
