@@ -17,6 +17,22 @@ const tab = name => page.click(`[role=tab]:has-text("${name}")`)
 const state = name => page.waitForSelector(`.page-head .tag:has-text("${name}")`, WAIT)
 let asked = '', released = ''
 
+await check('a question before there are documents leads to the page that brings some in', async () => {
+  await page.goto('/')
+  await page.fill('#question', 'Who won the football world cup in 1990?')
+  await page.press('#question', 'Enter')
+  await page.waitForSelector('.answer-card .note:has-text("There are no documents yet.") a[href="/documents"]', WAIT)
+  expect(!(await page.innerText('.answer-card')).includes('OPENAI_API_KEY'), 'a model is asked for, which would not help')
+})
+
+await check('a file that is not read is named as left out', async () => {
+  await page.goto('/documents')
+  await page.waitForSelector('#collection')
+  await page.fill('#collection', 'handbook')
+  await page.setInputFiles('input[type=file][multiple]', { name: 'logo.md', mimeType: 'text/markdown', buffer: Buffer.from([0, 1, 2, 0]) })
+  await page.waitForSelector('.note:has-text("One file was left out") li:has-text("Skipped logo.md – ")', WAIT)
+})
+
 await check('files are brought into a collection, and the search finds a passage with its place', async () => {
   await page.goto('/documents')
   await page.waitForSelector('#collection')
@@ -56,6 +72,16 @@ await check('a question that is longer than its title stands whole above its ans
   expect(await page.locator('.answer-card .note:has-text("No language model answered")').count() === 1 && await page.locator('.answer-card .note.warn').count() === 0, 'a warning')
   await page.goto('/')
   await page.waitForSelector('.rows a:has-text("What do I do if I have forgotten…")')
+  await page.goto(asked)
+  await page.waitForSelector('.answer-card', WAIT)
+})
+
+await check('a question that the documents do not answer tells how a model is connected', async () => {
+  await page.goto('/')
+  await page.fill('#question', 'Who won the football world cup in 1990?')
+  await page.press('#question', 'Enter')
+  await page.waitForSelector('.answer-card .note:has-text("set OPENAI_API_KEY")', WAIT)
+  expect(!(await page.innerText('.answer-card')).includes('sentences were found'), 'a sentence is said to be found')
   await page.goto(asked)
   await page.waitForSelector('.answer-card', WAIT)
 })

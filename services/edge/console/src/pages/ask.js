@@ -8,7 +8,7 @@ import { touch } from '../base/shared_stream.js'
 import { camel, startTyped, useTyped } from '../base/typed_stream.js'
 import { t, word } from '../base/words.js'
 import { CitedText, Quote } from '../parts/answer.js'
-import { bare, Button, Card, Degradations, ErrorNote, Loading, Note, Page, StateTag, StatusLine, Time, useFresh, useLoad } from '../parts/basics.js'
+import { bare, Button, Card, Degradations, isGatewayExtractive, ErrorNote, Loading, Note, Page, StateTag, StatusLine, Time, useFresh, useLoad } from '../parts/basics.js'
 import { CollectionPicker } from '../parts/collections.js'
 import { Icon } from '../parts/icons.js'
 
@@ -104,6 +104,15 @@ export function Spent({ usage, ms }) {
     Number(usage.modelCalls) > Number(usage.unpricedCalls) && cost(usage.costMicros)].filter(Boolean).join(' · ')}</p>`
 }
 
+// What a person can do about a question without an answer: bring documents in, or connect a model.
+function Unanswered({ list }) {
+  const { value: base, busy } = useLoad(() => get('/v1/knowledgeBase'), [])
+  if (busy && !base) return null
+  if (base && !base.collections?.length) return html`<${Note}><p>${t('collections.none')} <a href="/documents">${t('nav.documents')}</a></p><//>`
+  if (list?.length && list.every(isGatewayExtractive)) return html`<${Note}><p>${t('ask.no_model')}</p><//>`
+  return html`<${Degradations} list=${list} />`
+}
+
 export function AskRun({ runId }) {
   const [turn, setTurn] = useState(0)
   const { state, error, done, link, known } = useTyped(KIND, runId, { initial: start, reduce, turn })
@@ -133,7 +142,7 @@ export function AskRun({ runId }) {
       <${CitedText} text=${result.answer} citations=${result.citations} />
       ${result.notFound?.lookedFor?.length > 0 && html`<div class="missing">${result.found && html`<h3>${t('ask.missing')}</h3><ul>${result.notFound.lookedFor.map(one => html`<li dir="auto">${one}</li>`)}</ul>`}
         ${result.notFound.nearest?.length > 0 && html`<details><summary>${t('ask.nearest')}</summary><ul class="hits">${result.notFound.nearest.map(hit => html`<${Quote} hit=${hit} />`)}</ul></details>`}</div>`}
-      <${Degradations} list=${result.outcome?.degradations} />
+      <${result.found ? Degradations : Unanswered} list=${result.outcome?.degradations} />
       <${Spent} usage=${result.outcome?.usage} ms=${run ? Number(run.endedMs) - Number(run.startedMs) : 0} /><//>`}
     ${known === false && run && !result && bare(run.state) !== 'RUNNING' && bare(run.state) !== 'QUEUED' && html`<${Note}><p dir="auto">${run.stopText || word('run_state', run.state)}</p><//>`}
   <//>`

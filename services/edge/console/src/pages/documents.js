@@ -99,7 +99,7 @@ function Upload({ collections, onDone }) {
     ${progress && html`<div class="upload" role="status"><progress max=${progress.total || 1} value=${progress.done} aria-label=${t('upload.title')}></progress>
       <p>${t(progress.busy ? 'upload.busy' : progress.stopped ? 'upload.stopped' : 'upload.done', { done: count(progress.done), total: count(progress.total), paragraphs: count(progress.paragraphs) })} ${progress.unchanged > 0 && t('upload.unchanged', { n: progress.unchanged, count: count(progress.unchanged) })} <span class="faint" dir="auto">${progress.busy ? progress.file : ''}</span></p>
       ${progress.busy && html`<${Button} kind="small" onClick=${() => stop.current.abort()}>${t('cancel')}<//>`}</div>`}
-    ${progress?.busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}<${ErrorNote} error=${error} /><${Degradations} list=${skipped.slice(0, 50)} /><//>`
+    ${progress?.busy && link === 'lost' && html`<${Note} kind="warn" icon="again">${t('link.wait')}<//>`}<${ErrorNote} error=${error} /><${Degradations} list=${skipped.slice(0, 50)} title="upload.skipped" /><//>`
 }
 
 function Search() {

@@ -153,7 +153,10 @@ export function StatusLine({ text }) {
   return html`<p class="visually-hidden" role="status">${told}</p>`
 }
 
-export function Degradations({ list }) {
+export const isGatewayExtractive = one => String(one.kind).endsWith('_EXTRACTIVE') && one.part === 'extractive' // it has no model to ask
+
+// `title` is the heading's text, which counts the list.
+export function Degradations({ list, title = 'degraded' }) {
   if (!list?.length) return null
   const once = new Map() // the same of many nodes is told once
   for (const one of list) {
@@ -161,10 +164,9 @@ export function Degradations({ list }) {
     once.set(key, { ...one, times: (once.get(key)?.times ?? 0) + 1 })
   }
   const rows = [...once.values()]
-  const isGateways = one => String(one.kind).endsWith('_EXTRACTIVE') && one.part === 'extractive' // it has no model to ask
-  if (rows.every(isGateways)) return html`<${Note}><p dir="auto">${rows[0].reason}</p><//>`
-  const told = one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b>${isGateways(one) ? '' : ' ' + one.part}: ${one.reason}${one.times > 1 ? ` (× ${one.times})` : ''}</li>`
-  return html`<div class="note warn"><${Icon} name="warn" /><div><strong>${t('degraded', { n: list.length })}</strong>
+  if (rows.every(isGatewayExtractive)) return html`<${Note}><p dir="auto">${rows[0].reason}</p><//>`
+  const told = one => html`<li dir="auto"><b>${word('degradation_kind', one.kind)}</b>${isGatewayExtractive(one) ? ': ' : ` ${one.part} – `}${one.reason}${one.times > 1 ? ` (× ${one.times})` : ''}</li>`
+  return html`<div class="note warn"><${Icon} name="warn" /><div><strong>${t(title, { n: list.length })}</strong>
     <ul>${rows.slice(0, 6).map(told)}</ul>
     ${rows.length > 6 && html`<details><summary>${t('show')}</summary><ul>${rows.slice(6).map(told)}</ul></details>`}</div></div>`
 }
