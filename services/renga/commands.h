@@ -98,7 +98,7 @@ struct command_call {
 void command_call_prepare(struct command_call *call, struct daemon_process *process, int64_t timeout_ms);
 /* Makes the call and waits; its closure ends with command_call_ended. True for OK. */
 bool command_call_wait(struct command_call *call);
-/* What a person at the terminal can do about a failure, behind its text; "" if the text says it. */
+/* Advice for a person at the terminal, behind the text of a failure; "" if the text has it. */
 const char *command_remedy(const struct status *status);
 /* Prints the reason of a failed call. */
 void command_call_report(const struct command_call *call, const char *command);

@@ -85,7 +85,7 @@ static bool definition_begins(const struct asked_rated *rated)
 #define SUBJECT_LATE     24 /* letters: an article and adjectives may stand before the subject */
 #define SUBJECT_LATE_HAN 4
 
-/* Where the subject of the question ends in the sentence, which begins with it; 0: it does not. */
+/* The letter behind the subject of the question, with which the sentence begins; 0: it begins with other words. */
 static size_t marker_behind_subject(const struct asked_rated *rated)
 {
     const struct asked_letters *question = rated->question, *sentence = rated->sentence;

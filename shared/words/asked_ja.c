@@ -173,7 +173,7 @@ static bool ja_is_copular(const struct ja_sentence *in, size_t at)
            (asked_stands_any(in->letters, at, in->end, tails) && !asked_stands_any(in->letters, at, in->end, goes_on));
 }
 
-/* What is quoted is a name: 何と追記しますか, 何として参照されますか. */
+/* Whether と quotes the question word, which asks for a name then: 何と追記しますか, 何として参照されますか. */
 static bool ja_quotes(const struct ja_sentence *in, size_t at)
 {
     static const char *const others[] = {"とか", "とも", "と何", "とな", "とい", NULL};

@@ -146,6 +146,7 @@ static void a_comparison_asks_for_the_attribute_of_each(void **state)
     expect_parts("Was Paris founded before London?", "When was Paris founded?|When was London founded?");
     expect_parts("哪个更高，泰山还是华山？", "泰山有多高？|华山有多高？");
     expect_parts("Was ist größer, Bonn oder Köln?", "Ist Bonn größer?|Ist Köln größer?");
+    expect_parts("Welche Stadt ist größer? Bonn oder Köln?", "Ist Bonn größer?|Ist Köln größer?");
     expect_parts("、珈琲が安いですか、紅茶が安いですか", "珈琲が安いです？|紅茶が安いです？"); /* a mark in front */
 }
 

@@ -277,6 +277,20 @@ static void the_variable_of_openais_model_names_the_one_model_unless_an_option_d
     expect_model(ollama, NULL, "gpt-4.1-mini");
 }
 
+static void the_option_says_how_sure_answers_must_be_where_a_deployment_does_not(void **state)
+{
+    static const char *const flags[] = {"--llm_gateway.least_confidence=70", NULL};
+    struct routing routing;
+    routing_write(&routing, document);
+    routing_configure(&routing, flags);
+    routing_read(&routing);
+    assert_int_equal(routes_deployment(routing.routes, 0)->terms.least_confidence, 70);
+    assert_int_equal(routes_deployment(routing.routes, 2)->terms.least_confidence, 35);
+    const struct route *own = routes_find(routing.routes, "extractive", &routing.st);
+    assert_int_equal(own->targets[0].deployment->terms.least_confidence, 70);
+    routing_end(&routing);
+}
+
 static void the_options_alone_make_one_deployment_and_a_route_a_model(void **state)
 {
     static const char *const flags[] = {"--llm_gateway.upstream=http://127.0.0.1:9/v1",
@@ -377,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_slip_that_does_no_harm_is_warned_of),
         cmocka_unit_test(a_key_comes_from_where_the_document_says),
         cmocka_unit_test(the_variable_of_openais_model_names_the_one_model_unless_an_option_does),
+        cmocka_unit_test(the_option_says_how_sure_answers_must_be_where_a_deployment_does_not),
         cmocka_unit_test(the_options_alone_make_one_deployment_and_a_route_a_model),
         cmocka_unit_test(list_models_shows_every_route_and_where_it_leads),
         cmocka_unit_test(a_list_that_does_not_fit_is_none),

@@ -161,6 +161,8 @@ static void html_is_read_without_what_is_no_text(void **state)
         {"<p>手順:</p>\n<ol><li>開く</li><li>押す</li></ol>", "1-2  | 手順:\n1. 開く\n2. 押す¶"},
         {"<ol><li>a<ul><li>b</ul><li></li><li><p>c</p></ol><ul><li>d</ul>", "1-1  | 1. a\nb\n3. c¶1-1  | d¶"},
         {"<ul><li>a<ol><li>b<li>c</ol><li>d</ul><li>e", "1-1  | a\n1. b\n2. c\nd¶1-1  | e¶"},
+        {"<ol><li>a</li><li></li></ol>b",
+         "1-1  | 1. a¶1-1  | b¶"}, /* an empty item gives its number to no other text */
         {"<table><tr><th>code<th>what<tr><td>E-1<td>broken</table>", "1-1  | code what\nE-1 broken¶"},
         {"a<br>b", "1-1  | a\nb¶"},
         {"<pre> x</pre><pre>\n y</pre>", "1-1  | x¶2-2  | y¶"},
