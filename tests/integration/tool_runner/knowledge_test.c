@@ -77,10 +77,15 @@ static void steps_and_the_heading_that_names_the_action_come_first(void **state)
     }
     put_file(*state, "named/a.md",
              "# Requests\n\n## Printing\n\nA request is printed in colour.\n\n## Submitting\n\nA request is sent.\n\n"
-             "## Approving\n\nA request of a person is read.\n");
+             "## Approving\n\nA request of a person is read.\n\n"
+             "## Folding\n\nPaper of any size is laid on the desk, its long side in front.\n\n"
+             "## Cutting\n\nFolding takes time.\n");
     answer_free(index_folder(*state, "named"));
     struct answer *answer = search(*state, NULL, "named", "submitting requests");
     assert_first(answer, "named/a.md", 9, 9);
+    answer_free(answer);
+    answer = search(*state, NULL, "named", "folding");
+    assert_first(answer, "named/a.md", 17, 17); /* its heading has the word, which counts twice */
     answer_free(answer);
 }
 
@@ -270,7 +275,9 @@ static const Renga__V1__ToolResult *result_of(const struct answer *answer)
 /* Of "[1] path:2-2 (0.62) | heading": between 0 and 1, in two places. */
 static void takes_its_score_out(const char *text, char *rest, size_t room)
 {
-    const char *open = strstr(text, " ("), *close = open ? strchr(open, ')') : NULL;
+    const char *open = strstr(text, " (");
+    assert_non_null(open);
+    const char *close = strchr(open, ')');
     assert_non_null(close);
     assert_int_equal(close - open, 6);
     double score = atof(open + 2);

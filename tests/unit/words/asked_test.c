@@ -329,6 +329,18 @@ static void questions_in_other_languages_are_read(void **state)
     assert_rows(rows, sizeof rows / sizeof *rows);
 }
 
+static void the_counted_thing_is_read(void **state)
+{
+    static const char *const rows[][2] = {{"Wie viele Schiffe hat die Flotte?", "Schiffe"},
+                                          {"舰队有几艘船？", "艘"},
+                                          {"Wie viele Einwohner hat Lurien?", ""}}; /* the unit says it */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct asked asked;
+        assert_true(asked_read(rows[i][0], strlen(rows[i][0]), &asked));
+        assert_true(asked_span_is(rows[i][0], asked.counter, rows[i][1]));
+    }
+}
+
 static void a_text_that_asks_for_nothing_is_no_question(void **state)
 {
     static const char *const texts[] = {"", "Thanks!", "こんにちは。", "\xff\xe3", "?"};
@@ -346,6 +358,7 @@ int main(void)
         cmocka_unit_test(japanese_questions_are_read),
         cmocka_unit_test(english_questions_are_read),
         cmocka_unit_test(questions_in_other_languages_are_read),
+        cmocka_unit_test(the_counted_thing_is_read),
         cmocka_unit_test(a_text_that_asks_for_nothing_is_no_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
