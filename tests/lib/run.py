@@ -273,6 +273,7 @@ def main():
     jobs = next((int(a.removeprefix("--jobs=")) for a in arguments if a.startswith("--jobs=")), None)
     wanted = next((a.removeprefix("--builds=").split(",") for a in arguments if a.startswith("--builds=")), PRESETS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and what was started ends, too
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
     schedule = Schedule(jobs or 3 * os.cpu_count())
     presets = [Preset(name, names, schedule) for name in (PRESETS[:1] if "--quick" in arguments else wanted)]
     of = {preset.name: preset for preset in presets}
@@ -281,6 +282,8 @@ def main():
     for preset in presets:
         if preset is not of.get("release", preset).next:
             preset.begin()
+    print(f"Builds of {', '.join(of)}: each takes minutes, and its tests follow. A line comes with each result; all output is in build/*/tests.log",
+          flush=True)
     schedule.run()
     for preset in presets:
         preset.rerun()

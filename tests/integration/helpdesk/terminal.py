@@ -426,6 +426,13 @@ def _():
             expect(probe.connect_ex(("127.0.0.1", port)) != 0, f"port {port} is still served")
 
 
+@check("the first command through five processes ends with 1 where another suite serves one of its ports, and says which")
+def _():
+    done = subprocess.run([os.path.join(ROOT, "deploy", "quickstart"), "--services", JAPANESE], capture_output=True, text=True,
+                          cwd=folder, timeout=120 * SLOW, env=surroundings(RENGA_BIN=os.path.realpath(BIN), PORT=str(served.port)))
+    expect(done.returncode == 1 and f"cannot listen on 127.0.0.1:{served.port}: " in done.stdout and "Asking" not in done.stdout, done.stdout + done.stderr)
+
+
 @check("the first command in one process answers as the terminal does")
 def _():
     done = subprocess.run([os.path.join(ROOT, "deploy", "quickstart"), ENGLISH], capture_output=True, text=True, cwd=folder,
