@@ -4,10 +4,11 @@
 
 #include <pthread.h>
 
-#define LOOKED_AT   400 /* bytes of a text that are enough to tell its language */
-#define WORD_MAX    ROW_CHARACTERS
-#define ENOUGH      3 /* English function words that stand before any others: the text is English */
-#define LETTER_GAIN 1
+#define LOOKED_AT     400 /* bytes of a text that are enough to tell its language */
+#define WORD_MAX      ROW_CHARACTERS
+#define ENOUGH        3 /* English function words that stand before any others: the text is English */
+#define LETTER_GAIN   1
+#define LETTERS_LEAST 2 /* of a word that counts: the letters of "e-mail", "Plan A" and "Y axis" are of no language */
 
 #define EAST_ASIAN_FIRST 0x3040 /* Japanese, Chinese, Korean: words in Latin letters are names there */
 
@@ -78,7 +79,7 @@ static void latin_count_word(struct latin_counts *counts, const struct run_chara
 {
     char bytes[4 * WORD_MAX + 1];
     size_t size = 0;
-    if (length == 0 || length > WORD_MAX)
+    if (length < LETTERS_LEAST || length > WORD_MAX)
         return;
     for (unsigned i = 0; i < length; i++)
         size += utf8_write(bytes + size, word[i].code);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FLUSH_NS      (1500 * NS_PER_MS) /* a batch is not kept longer */
-#define READERS_FORM  "8"                /* of readers and lengths: text that was read by another is read anew */
+#define READERS_FORM  "9"                /* of readers and lengths: text that was read by another is read anew */
 #define REMOVED_PIECE 256                /* documents of a transaction */
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */

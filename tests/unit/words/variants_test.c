@@ -216,6 +216,8 @@ static void european_words_are_stemmed_by_the_language_of_the_text(void **state)
     assert_int_equal(words_latin_language("Wie viele gibt es?", 18), LATIN_GERMAN);
     assert_int_equal(words_latin_language("The end of the war in the west", 30), LATIN_ENGLISH);
     assert_int_equal(words_latin_language("London 2024", 11), LATIN_UNKNOWN);
+    assert_int_equal(words_latin_language("Team: 10 users, e-mail", 22), LATIN_UNKNOWN);
+    assert_int_equal(words_latin_language("y axis: plan A or B", 19), LATIN_ENGLISH);
     assert_string_equal(strong_terms("Qu'est-ce que c'est?", found, sizeof found), "");
     assert_string_equal(strong_terms("Wie viele gibt es in der", found, sizeof found), "");
 }
