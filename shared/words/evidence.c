@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "words/alike.h"
+#include "words/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,8 +89,11 @@ static bool add_unit(struct evidence *evidence, size_t passage, const char *text
         !evidence_grow(evidence->arena, (void **)&evidence->units, &evidence->unit_room, sizeof(*evidence->units)))
         return false;
     struct unit *unit = &evidence->units[evidence->unit_count++];
-    *unit = (struct unit){
-        .passage = (uint32_t)passage, .span = span, .terms = (uint32_t)evidence->unit_term_count, .heading = heading};
+    *unit = (struct unit){.passage = (uint32_t)passage,
+                          .header = NO_TERM,
+                          .span = span,
+                          .terms = (uint32_t)evidence->unit_term_count,
+                          .heading = heading};
     terms_begin_in(&reader, text + span.begin, span.end - span.begin, language);
     while (terms_next(&reader, &term)) {
         if (!evidence_add_term(evidence, &term))
@@ -97,6 +101,30 @@ static bool add_unit(struct evidence *evidence, size_t passage, const char *text
     }
     unit->terms_end = (uint32_t)evidence->unit_term_count;
     return true;
+}
+
+/* The table that the last unit of a passage stands in. */
+struct table_reader {
+    uint32_t header; /* NO_TERM: no header is known */
+    bool in_row;
+};
+
+/* A cell with several sentences ends its unit within the row. */
+static void add_to_table(struct evidence *evidence, struct table_reader *table)
+{
+    uint32_t at = (uint32_t)evidence->unit_count - 1;
+    struct unit *unit = &evidence->units[at];
+    const char *text = evidence->passages[unit->passage].text;
+    struct claim line = {text + unit->span.begin, unit->span.end - unit->span.begin};
+    size_t before = table->in_row ? unit[-1].span.end : unit->span.begin;
+    if (table->in_row && !memchr(text + before, '\n', unit->span.begin - before))
+        return;
+    bool row = table_is_row(line);
+    if (row && table->header != NO_TERM)
+        unit->header = table->header;
+    else
+        table->header = row && table->in_row && table_is_rule(line) ? at - 1 : NO_TERM;
+    table->in_row = row;
 }
 
 static bool add_passage(struct evidence *evidence, size_t index, size_t *room)
@@ -114,9 +142,11 @@ static bool add_passage(struct evidence *evidence, size_t index, size_t *room)
     if (heading > 0 && !add_unit(evidence, index, passage->heading, (struct span){.end = heading}, true, language))
         return false;
     sentences_begin(&reader, passage->text, length);
+    struct table_reader table = {.header = NO_TERM};
     while (sentences_next(&reader, &span)) {
         if (!add_unit(evidence, index, passage->text, span, false, language))
             return false;
+        add_to_table(evidence, &table);
     }
     return true;
 }
@@ -161,6 +191,12 @@ struct evidence *evidence_create(struct arena *arena, const struct passage *pass
             return NULL;
     }
     return list_holders(evidence) ? evidence : NULL;
+}
+
+bool evidence_heads_table(const struct evidence *evidence, uint32_t unit)
+{
+    return (unit + 2 < evidence->unit_count && evidence->units[unit + 2].header == unit) ||
+           (unit > 0 && unit + 1 < evidence->unit_count && evidence->units[unit + 1].header == unit - 1);
 }
 
 uint32_t evidence_term(const struct evidence *evidence, uint64_t hash)

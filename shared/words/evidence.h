@@ -12,6 +12,7 @@
 
 struct unit {
     uint32_t passage;
+    uint32_t header; /* of a row of a table: the unit of the table's header; NO_TERM: it is no such row */
     struct span span;
     uint32_t terms, terms_end; /* of evidence->unit_terms */
     bool heading;
@@ -47,6 +48,9 @@ struct evidence {
 
 /* Never 0. The hash has a secret key, so that a sender cannot construct two terms with the same hash. */
 uint64_t term_hash(const char *text, size_t length);
+
+/* Whether the unit is the header of a table, or the rule below it. */
+bool evidence_heads_table(const struct evidence *evidence, uint32_t unit);
 
 /* The id of a term, or NO_TERM. */
 uint32_t evidence_term(const struct evidence *evidence, uint64_t hash);

@@ -7,7 +7,8 @@
 /* Sums of weights by unit. */
 struct sums {
     double *own, *specific, *runs, *before, *after, *in_heading; /* of each unit */
-    double *passage, *heading;                                   /* of each passage */
+    double *header;            /* of each row of a table: the terms that its header adds to it and to the heading */
+    double *passage, *heading; /* of each passage */
     double all, all_specific, all_runs;
 };
 
@@ -25,10 +26,32 @@ static bool sums_init(const struct evidence *evidence, struct sums *sums)
                           .before = zeros(evidence, units),
                           .after = zeros(evidence, units),
                           .in_heading = zeros(evidence, units),
+                          .header = zeros(evidence, units),
                           .passage = zeros(evidence, passages),
                           .heading = zeros(evidence, passages)};
     return sums->own && sums->specific && sums->runs && sums->before && sums->after && sums->in_heading &&
-           sums->passage && sums->heading;
+           sums->header && sums->passage && sums->heading;
+}
+
+/* Whether one of two neighbours is the other one's context: a row of a table is none of the next row. */
+static bool selection_is_context(const struct evidence *evidence, uint32_t unit, uint32_t next)
+{
+    return selection_are_beside(evidence, unit, next) && evidence->units[next].header == NO_TERM;
+}
+
+/* The rows below a header that has the term: those that do not have it, unless the heading does. */
+static void selection_add_header(const struct evidence *evidence, const struct query_term *term, uint32_t held,
+                                 struct sums *sums)
+{
+    const struct term_entry *entry = &evidence->terms[term->id];
+    const uint32_t *holders = evidence->holders + entry->holders;
+    uint32_t header = holders[held];
+    for (uint32_t unit = header + 2; unit < evidence->unit_count && evidence->units[unit].header == header; unit++) {
+        while (held < entry->count && holders[held] < unit)
+            held++;
+        if (held == entry->count || holders[held] != unit)
+            sums->header[unit] += term->weight;
+    }
 }
 
 /* The holders of a term are in ascending order, and the heading is the first unit of its passage. */
@@ -52,10 +75,12 @@ static void selection_add_term(const struct evidence *evidence, const struct que
         sums->specific[unit] += term->weight * term->weight;
         if (headed == passage)
             sums->in_heading[unit] += term->weight;
-        if (unit + 1 < evidence->unit_count && selection_are_beside(evidence, unit, unit + 1) &&
+        if (headed != passage)
+            selection_add_header(evidence, term, h, sums);
+        if (unit + 1 < evidence->unit_count && selection_is_context(evidence, unit, unit + 1) &&
             (h + 1 == entry->count || holders[h + 1] != unit + 1))
             sums->before[unit + 1] += term->weight;
-        if (unit > 0 && selection_are_beside(evidence, unit - 1, unit) && (h == 0 || holders[h - 1] != unit - 1))
+        if (unit > 0 && selection_is_context(evidence, unit - 1, unit) && (h == 0 || holders[h - 1] != unit - 1))
             sums->after[unit - 1] += term->weight;
     }
     sums->all += term->weight;
@@ -146,7 +171,7 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     size_t length = unit->span.end - unit->span.begin;
     uint32_t at = selected->unit;
     double own = sums->own[at], before = sums->before[at], after = sums->after[at];
-    double rest = sums->passage[unit->passage] - own - before - after;
+    double rest = sums->passage[unit->passage] - own - before - after - sums->header[at];
     double *signs = selected->signs;
     uint32_t first = evidence->firsts[unit->passage];
     signs[SIGN_OWN] = selection_share(own, sums->all);
@@ -156,7 +181,8 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_BEFORE] = selection_share(before, sums->all);
     signs[SIGN_AFTER] = selection_share(after, sums->all);
     signs[SIGN_PASSAGE] = rest > 0 ? selection_share(rest, sums->all) : 0;
-    signs[SIGN_HEADING] = selection_share(sums->heading[unit->passage] - sums->in_heading[at], sums->all);
+    signs[SIGN_HEADING] =
+        selection_share(sums->heading[unit->passage] - sums->in_heading[at] + sums->header[at], sums->all);
     signs[SIGN_SEARCH] = question->best_search > 0 ? passage->score / question->best_search
                                                    : 1 - 0.1 * (unit->passage < 5 ? unit->passage : 5);
     signs[SIGN_TOP] = signs[SIGN_SEARCH] >= 1;
@@ -165,7 +191,8 @@ static void read_signs(const struct evidence *evidence, const struct question *q
     signs[SIGN_NEW] = log(1 + (double)new_terms(evidence, &question->terms, unit));
     signs[SIGN_LENGTH] = log(1 + (double)length);
     signs[SIGN_ASKS] = selection_asks(text, length);
-    signs[SIGN_UNSTOPPED] = !selection_is_stopped(text, length) && !selection_asks(text, length);
+    signs[SIGN_UNSTOPPED] =
+        unit->header == NO_TERM && !selection_is_stopped(text, length) && !selection_asks(text, length);
     signs[SIGN_FIRST] = at == first + (evidence->units[first].heading ? 1 : 0);
     signs[SIGN_CONTINUES] = selection_continues(text, length) ? signs[SIGN_BEFORE] : 0;
     signs[SIGN_ANSWERS_HEADING] = signs[SIGN_FIRST] * signs[SIGN_HEADING];
@@ -279,6 +306,8 @@ static struct asked_fit read_fit(const struct evidence *evidence, const struct q
 {
     uint32_t first, end;
     const char *text = evidence->passages[selected->chosen.passage].text + selected->chosen.span.begin;
+    if (evidence->units[selected->unit].header != NO_TERM)
+        return selection_fit_row(evidence, question, selected->unit);
     struct asked_fit fit = asked_fits(&question->asked, question->text, question->length, text,
                                       selected->chosen.span.end - selected->chosen.span.begin);
     if (question->asked.type != ASKED_HOW ||
@@ -382,7 +411,7 @@ bool selection_rank(const struct evidence *evidence, const char *question, size_
     for (size_t i = 0; i < evidence->unit_count; i++) {
         const struct unit *unit = &evidence->units[i];
         struct selected selected = {.unit = (uint32_t)i};
-        if (unit->heading || sums.passage[unit->passage] <= 0)
+        if (unit->heading || sums.passage[unit->passage] <= 0 || evidence_heads_table(evidence, (uint32_t)i))
             continue;
         read_signs(evidence, &asked, &sums, &selected);
         selection_weigh(&selected);

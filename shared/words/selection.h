@@ -34,7 +34,7 @@ enum selection_sign {
     SIGN_NEW,       /* ln of the number of strong terms that the question does not have */
     SIGN_LENGTH,    /* ln of its bytes */
     SIGN_ASKS,      /* 1 for a question */
-    SIGN_UNSTOPPED, /* 1 without a full stop: a heading, a row, an item */
+    SIGN_UNSTOPPED, /* 1 without a full stop: a heading, an item, a row without a header */
     SIGN_FIRST,     /* 1 for the first sentence of a passage */
     SELECTION_SIGNS
 };
@@ -96,6 +96,7 @@ struct picked {
     size_t passage;
     struct span span;
     bool item; /* of a list */
+    bool row;  /* of a table, its header included: a line without a bullet */
     struct span
         heading; /* the part of the passage's heading that names the subject of the sentence; empty: no such part */
 };

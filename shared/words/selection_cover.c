@@ -23,7 +23,10 @@ void selection_mark(const struct evidence *evidence, const struct query *query, 
         return;
     for (uint32_t unit = best; unit < end; unit++)
         mark_unit(evidence, query, unit, HAS_SENTENCE | HAS_CONTEXT | HAS_PASSAGE, has);
-    if (best > first)
+    uint32_t header = evidence->units[best].header;
+    if (header != NO_TERM)
+        mark_unit(evidence, query, header, HAS_CONTEXT | HAS_PASSAGE, has);
+    else if (best > first)
         mark_unit(evidence, query, best - 1, HAS_CONTEXT | HAS_PASSAGE, has);
     if (evidence->units[first].heading)
         mark_unit(evidence, query, first, HAS_CONTEXT | HAS_PASSAGE, has);

@@ -130,11 +130,31 @@ static bool items_reach(const struct cutting *cutting, uint32_t first, uint32_t 
            bytes + selection_cut_size_of(cutting->evidence, unit) <= cutting->terms->bytes_max;
 }
 
+/* A row of a table, to the end of its line, below the header. */
+static void give_row(struct cutting *cutting, uint32_t unit)
+{
+    const struct unit *at = &cutting->evidence->units[unit];
+    const struct passage *passage = &cutting->evidence->passages[at->passage];
+    size_t given = cutting->count;
+    if (!selection_cut_give(cutting, at->header, true) || !selection_cut_give(cutting, unit, true))
+        return;
+    for (size_t i = given; i < cutting->count; i++)
+        cutting->picked[i].row = true;
+    struct span *span = &cutting->picked[cutting->count - 1].span;
+    const char *end = memchr(passage->text + span->end, '\n', passage->length - span->end);
+    size_t line_end = end ? (size_t)(end - passage->text) : passage->length;
+    span->end = cutting->bytes + (line_end - span->end) <= cutting->terms->bytes_max ? line_end : span->end;
+}
+
 /* A sentence, or the whole list that it belongs to. Of a longer list it gives the items up to this one. */
 static void give_whole(struct cutting *cutting, uint32_t unit)
 {
     const struct evidence *evidence = cutting->evidence;
     uint32_t first = unit, end;
+    if (evidence->units[unit].header != NO_TERM) {
+        give_row(cutting, unit);
+        return;
+    }
     bool listed = cutting->terms->lists && selection_list_of(evidence, unit, &first, &end);
     if (!listed && leads_in(evidence, unit) && selection_are_beside(evidence, unit, unit + 1)) {
         if (selection_cut_give(cutting, unit, false))
@@ -178,14 +198,15 @@ static double heading_adds(const struct cutting *cutting, uint32_t unit, const c
     return weight;
 }
 
-/* The part of "A > B > C" that adds most, the last one of several; above a list without a lead, the last part. */
+/* The part of "A > B > C" that adds most, the last one of several; always the last part above a list without a lead. */
 static void name_subject(struct cutting *cutting, const struct selected *selected, struct picked *picked)
 {
     const struct passage *passage = &cutting->evidence->passages[picked->passage];
     bool adds_little =
         selected->signs[SIGN_HEADING] < NAMES_LEAST || selected->signs[SIGN_HEADING] < selected->signs[SIGN_BEFORE];
+    bool always = picked->item && !picked->row;
     double most = 0;
-    if ((adds_little && !picked->item) || !passage->heading)
+    if ((adds_little && !always) || !passage->heading)
         return;
     for (size_t begin = 0; begin < passage->heading_length;) {
         const char *bar = memmem(passage->heading + begin, passage->heading_length - begin, " > ", 3);
@@ -194,7 +215,7 @@ static void name_subject(struct cutting *cutting, const struct selected *selecte
         double adds = end - begin <= HEADING_MAX ? heading_adds(cutting, selected->unit, part, end - begin) : 0;
         bool asks = end > begin && (part[end - begin - 1] == '?' ||
                                     (end - begin >= 3 && memcmp(passage->heading + end - 3, "？", 3) == 0));
-        if (((adds > 0 && adds >= most) || picked->item) && end - begin <= HEADING_MAX && !asks) {
+        if (((adds > 0 && adds >= most) || always) && end - begin <= HEADING_MAX && !asks) {
             most = adds;
             picked->heading = (struct span){begin, end};
         }

@@ -32,6 +32,14 @@ bool selection_is_item(const struct evidence *evidence, uint32_t unit);
 /* Whether the unit is a further sentence of an item, in its line. */
 bool selection_continues_item(const struct evidence *evidence, uint32_t unit);
 
+/* ---- tables (selection_table.c) */
+
+/* The fit of a row to the asked type: of its first cell and of those whose heads have words of the question, each
+ * before its head; of all cells if no head has any. */
+struct asked_fit selection_fit_row(const struct evidence *evidence, const struct question *question, uint32_t unit);
+
+/* ---- neighbours */
+
 bool selection_are_beside(const struct evidence *evidence, uint32_t unit, uint32_t next);
 
 /* The list that the unit stands in: its first item, and the unit behind its last one. False: it is in none. */

@@ -105,7 +105,7 @@ static void say_sentences(const struct extract *extract, const struct picked *pi
             between = extract->japanese ? "" : " ";
         buffer_print(out, i ? between : "");
         print_heading(extract, &picked[i], out);
-        buffer_print(out, item && !further && !begins_with_mark(extract, &picked[i]) ? "- " : "");
+        buffer_print(out, item && !further && !picked[i].row && !begins_with_mark(extract, &picked[i]) ? "- " : "");
         reply_print_line(extract, text, out);
         own_line = item || leads;
         after_item = item;

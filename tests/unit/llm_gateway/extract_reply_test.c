@@ -204,11 +204,28 @@ static void steps_stand_below_their_heading(void **state)
 static void a_sentence_after_a_row_stands_apart(void **state)
 {
     static const char waste[] = "[1] a.md:1-5 (0.65) | ごみの出し方\n"
-                                "| 種類 | 曜日 | 袋 |\n|---|---|---|\n| 燃えるごみ | 月曜日と木曜日 | 黄色の袋 |\n"
+                                "| 種類 | 曜日 | 袋 |\n| 燃えるごみ | 月曜日と木曜日 | 黄色の袋 |\n"
                                 "| プラスチック | 水曜日 | 透明の袋 |\n\n"
                                 "[2] a.md:7-7 (0.30) | ごみの出し方\n"
                                 "ごみは当日の朝8時までに出してください。前の晩に出すことはできません。";
     expect_answer("燃えるごみは何曜日に出しますか？", waste, "黄色の袋 |\n\n", NULL);
+}
+
+static void a_row_of_a_table_stands_below_its_header(void **state)
+{
+    static const char offices[] = "[1] offices.md:1-4 (0.43) | Our offices\n"
+                                  "| Office | Opened | Employees |\n|---|---|---|\n"
+                                  "| Leipzig | 1998 | 212 |\n| Osaka | 2019 | 38 |\n\n"
+                                  "[2] leave.md:7-7 (0.31) | Leave\n"
+                                  "Full-time employees receive 27 days of annual leave a year.";
+    static const char codes[] = "[1] codes.md:1-4 (0.60) | Error codes\n"
+                                "| Code | Remedy |\n|------|--------|\n"
+                                "| E15 | Close the tap. Then call the service. |\n| E24 | Clean the filter. |";
+    expect_answer("How many employees does Osaka have?", offices,
+                  "| Office | Opened | Employees |\n| Osaka | 2019 | 38 |", "Leipzig");
+    expect_answer("How many employees does Osaka have?", offices, "Osaka", "- |");
+    expect_answer("What is the remedy of E15?", codes,
+                  "| Code | Remedy |\n| E15 | Close the tap. Then call the service. |", "E24");
 }
 
 static void expect_cut(const char *const *stops, size_t count, int32_t tokens, const char *whole, const char *word)
@@ -404,6 +421,7 @@ int main(void)
         cmocka_unit_test(a_list_that_is_asked_for_is_given_whole),
         cmocka_unit_test(steps_stand_below_their_heading),
         cmocka_unit_test(a_sentence_after_a_row_stands_apart),
+        cmocka_unit_test(a_row_of_a_table_stands_below_its_header),
         cmocka_unit_test(it_ends_before_the_first_stop_text),
         cmocka_unit_test(it_ends_where_it_has_as_many_tokens_as_it_may),
         cmocka_unit_test(nothing_found_is_said_with_what_was_looked_for),

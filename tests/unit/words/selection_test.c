@@ -285,6 +285,29 @@ static void a_pronoun_continues_the_subject_of_the_sentence_before(void **state)
     }
 }
 
+/* A column is named by its header alone: without it, all rows with a number fit the same. */
+static void a_row_has_the_words_of_its_header(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Plans",
+                   "| Plan | Price | Support |\n|:-----|------:|---|\n| Team | $19 | e-mail |\n| Firm | $65 | phone |",
+                   0.5, 1),
+        passage_of("Plans", "Files of the plan Firm are kept for 180 days.", 0.5, 1)};
+    struct found found;
+    ask(passages, COUNT(passages), "What is the price of the plan Firm?", &found);
+    expect(passages, &found, 0, "| Plan | Price | Support |");
+    expect(passages, &found, 1, "| Firm | $65 | phone |");
+    assert_true(found.picked[0].row && found.picked[1].row);
+    assert_true(found.selection.list[0].signs[SIGN_FIT_NUMBER] > FIT_UNKNOWN);
+    assert_true(found.selection.list[0].signs[SIGN_UNSTOPPED] < 1);
+    assert_true(found.selection.covers[COVER_CONTEXT] > 0.99);
+    for (size_t i = 0; i < found.selection.count; i++) /* neither the header nor the rule is an answer by itself */
+        assert_true(
+            passages[found.selection.list[i].chosen.passage].text[found.selection.list[i].chosen.span.begin + 2] !=
+                'P' &&
+            found.selection.list[i].chosen.span.begin != 27);
+}
+
 static void the_question_as_a_whole_is_covered_or_not(void **state)
 {
     const struct passage passages[] = {
@@ -328,6 +351,7 @@ int main(void)
         cmocka_unit_test(another_document_is_given_only_if_it_is_nearly_as_good),
         cmocka_unit_test(a_sentence_that_continues_the_subject_with_the_identifier_is_best),
         cmocka_unit_test(a_pronoun_continues_the_subject_of_the_sentence_before),
+        cmocka_unit_test(a_row_has_the_words_of_its_header),
         cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
         cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
     };
