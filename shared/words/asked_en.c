@@ -439,14 +439,16 @@ static bool en_read_request(struct en_sentence *in, struct asked *asked)
         return true;
     }
     bool auxiliary = en_auxiliary(in, first);
-    if (auxiliary || in->asks) {
+    const struct asked_word *class = auxiliary ? NULL : en_class(in, en_phrase(in, 0), &head);
+    bool method = class && class->type == ASKED_HOW && en_is_any(in, head + 1, "to");
+    bool phrase = class && (method || en_is_any(in, head + 1, "of for in between")); /* "The price of X?" */
+    if (!phrase && (auxiliary || in->asks)) {
         asked->type = auxiliary && en_compares(in) ? ASKED_COMPARISON : ASKED_YES_NO;
         in->word = first;
         in->word_end = auxiliary ? first + 1 : first;
         return true;
     }
-    const struct asked_word *class = en_class(in, en_phrase(in, 0), &head);
-    if (!class || !en_is_any(in, head + 1, "of for in between"))
+    if (!phrase)
         return false;
     asked->type = class->type;
     asked->unit = class->unit;

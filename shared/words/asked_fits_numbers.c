@@ -294,6 +294,21 @@ static double number_fits_date(const struct asked_number *number, enum asked_uni
     return number->date ? 0.5 : 0.2;
 }
 
+/* 高い is said of heights, prices and temperatures, 速い of speeds and times. */
+static bool number_has_other_sense(const struct asked_rated *rated, enum asked_unit unit)
+{
+    static const char *const high[] = {"高さ", "高い", "high", NULL};
+    switch (rated->asked->unit) {
+    case ASKED_UNIT_LENGTH:
+        return (unit == ASKED_UNIT_MONEY || unit == ASKED_UNIT_TEMPERATURE || unit == ASKED_UNIT_PERCENT) &&
+               asked_sentence_has(rated->question, high);
+    case ASKED_UNIT_SPEED:
+        return unit == ASKED_UNIT_TIME;
+    default:
+        return false;
+    }
+}
+
 static double asked_fits_numbers_number_fits(const struct asked_rated *rated, const struct asked_number *number)
 {
     const struct asked *asked = rated->asked;
@@ -313,6 +328,8 @@ static double asked_fits_numbers_number_fits(const struct asked_rated *rated, co
                                                    : 0.6;
     if (asked->unit == number->unit)
         return 1;
+    if (number_has_other_sense(rated, number->unit))
+        return 0.7;
     return number->unit == ASKED_UNIT_NONE ? 0.5 : number->date ? 0.1 : 0.3;
 }
 

@@ -9,8 +9,11 @@
 
 #include <string.h>
 
-#define THING_WORDS_MAX 14
-#define LOWER_WORDS_MAX 4 /* of a name's end in lower case */
+#define THING_WORDS_MAX     14
+#define ITEM_WORDS_MAX      5 /* of an item before a comma */
+#define THINGS_MAX          6
+#define ATTRIBUTE_WORDS_MAX 4
+#define LOWER_WORDS_MAX     4 /* of a name's end in lower case */
 
 LIST(whiches, "which", "who", "what", "whose", "where");
 LIST(which, "which");
@@ -30,6 +33,7 @@ LIST(small, "of", "the", "and", "de", "la", "le", "du", "des", "von", "van", "de
      "an", "to", "&", "el", "al", "di", "da", "del", "y", "et", "und", "with", "no", "s", "by", "bin", "ibn");
 LIST(pronouns, "it", "he", "she", "they", "this", "that", "these", "those", "there", "we", "you", "i", "one", "either");
 LIST(than, "than");
+LIST(groups, "two", "three", "four", "five", "these", "those", "following");
 LIST(adverbs, "out", "up", "off", "over", "back", "in", "on", "down", "away");
 LIST(compared, "compared", "relative");
 LIST(before, "before", "after");
@@ -235,7 +239,8 @@ static bool read_of(struct reading *reading, size_t at)
     size_t joint, stop = of_at + 1;
     while (stop < tokens->count && (token_is(tokens, stop, the_two)) && !tokens->list[stop].stopped)
         stop++;
-    if (stop < tokens->count && tokens->list[stop].stopped && first_stop(tokens, of_at, tokens->count) == stop + 1)
+    if (stop < tokens->count && tokens->list[stop].stopped && !token_is_name(tokens, stop) &&
+        first_stop(tokens, of_at, tokens->count) == stop + 1)
         of_at = token_is(tokens, of_at + 1, the_two) ? stop : of_at; /* "of these two cities, A and B, is" */
     for (joint = of_at + 2; joint < tokens->count && !token_is(tokens, joint, joins); joint++)
         if (token_is(tokens, joint, auxiliaries))
@@ -273,6 +278,15 @@ static bool read_before(struct reading *reading, size_t at)
     return read_pair(tokens, (struct range){from, which_at}, ands, &reading->pair);
 }
 
+/* "before departure" tells when; "born before" and "opened first" compare. */
+static bool predicate_compares(const struct tokens *tokens, size_t from)
+{
+    for (size_t at = from; at < tokens->count; at++)
+        if (contrast_has_comparative(tokens, at, at + 1) && (!token_is(tokens, at, before) || at + 1 == tokens->count))
+            return true;
+    return false;
+}
+
 /* "Is A or B older?", "Does A or B have more people?" */
 static bool contrast_english_read_inside(struct reading *reading)
 {
@@ -289,7 +303,7 @@ static bool contrast_english_read_inside(struct reading *reading)
     reading->pair = (struct pair){without_ends(tokens, (struct range){1, joint}), {joint + 1, end}};
     reading->predicate = (struct range){end, tokens->count};
     reading->inverted = true;
-    return end < tokens->count && end > joint + 1 && contrast_has_comparative(tokens, end, tokens->count) &&
+    return end < tokens->count && end > joint + 1 && predicate_compares(tokens, end) &&
            !contrast_has_comparative(tokens, 1, joint) && range_is_thing(tokens, reading->pair.one) &&
            range_is_thing(tokens, reading->pair.other);
 }
@@ -393,6 +407,28 @@ static bool contrast_english_read(struct reading *reading)
     return false;
 }
 
+/* The items of "A, B" and "C": a comma joins items only on one side, as "Paris, Texas" and "Rome, Georgia" are names.
+ */
+static size_t contrast_things(struct split *split, const struct tokens *tokens, const struct pair *pair,
+                              struct text things[THINGS_MAX])
+{
+    struct range one = pair->one;
+    size_t count = 0, marked = 0, own = tokens->list[pair->other.to - 1].stopped;
+    for (size_t at = pair->other.from; at < pair->other.to; at++)
+        marked += tokens->list[at].stopped;
+    for (size_t at = one.from; marked <= own && at + 1 < one.to && count + 2 < THINGS_MAX; at++) {
+        struct range item = {one.from, at + 1};
+        if (!tokens->list[at].stopped || !range_is_thing(tokens, item) || at >= item.from + ITEM_WORDS_MAX)
+            continue;
+        if (tokens_find(tokens, item.from, item.to, groups) == item.to) /* "these three cities, A, B and C" */
+            things[count++] = thing_of(split, tokens, item);
+        one.from = at + 1;
+    }
+    things[count++] = thing_of(split, tokens, one);
+    things[count++] = thing_of(split, tokens, pair->other);
+    return count;
+}
+
 /* "Do more people live in A or in B?", "Are there fewer beds at A or B?" */
 static bool contrast_amounts(struct split *split, const struct tokens *tokens)
 {
@@ -424,32 +460,130 @@ static bool contrast_amounts(struct split *split, const struct tokens *tokens)
     return true;
 }
 
+/* "What is the charging time of A?" */
+static void ask_attribute(struct split *split, const char *asking, struct text attribute, struct text thing)
+{
+    split_add(split, split_concat(split->arena,
+                                  (const struct text[]){
+                                      text_of(asking), attribute, text_of(" of "), thing, text_of("?"), {NULL, 0}}));
+}
+
+/* An attribute that two items differ in, and the items. */
+struct difference {
+    struct range attribute;
+    struct pair pair;
+    bool plural;
+};
+
+/* "price", "the charging time": no name. */
+static bool range_is_attribute(const struct tokens *tokens, struct range *range)
+{
+    range->from += token_is(tokens, range->from, (const char *const[]){"the", "their", NULL});
+    if (range->from >= range->to || range->to > range->from + ATTRIBUTE_WORDS_MAX)
+        return false;
+    return tokens_find(tokens, range->from, range->to, joins) == range->to && !token_is_name(tokens, range->from);
+}
+
+/* The items of "the prices of A and B differ" and "the price of A compares with that of B". */
+static bool read_owners(const struct tokens *tokens, struct range owners, size_t verb, struct pair *pair)
+{
+    static const char *const partners[] = {"with", "to", "from", "against", NULL};
+    static const char *const again[] = {"that", "those", NULL};
+    size_t count = tokens->count, other = verb + 4;
+    if (verb + 1 == count)
+        return read_pair(tokens, owners, joins, pair);
+    *pair = (struct pair){owners, {other, count}};
+    return token_is(tokens, verb + 1, partners) && token_is(tokens, verb + 2, again) &&
+           token_is(tokens, verb + 3, of) && other < count && range_is_thing(tokens, pair->one) &&
+           range_is_thing(tokens, pair->other);
+}
+
+/* "How do the prices of A and B differ?", "A vs B: how do the prices differ?", "How do A and B differ in price?", "How
+ * do prices differ between A and B?" */
+static bool read_differing(const struct tokens *tokens, struct difference *difference)
+{
+    static const char *const how[] = {"how", NULL}, *const differ[] = {"differ", "compare", "vary", NULL};
+    static const char *const inner[] = {"in", NULL}, *const between[] = {"between", NULL};
+    size_t count = tokens->count, at = tokens_find(tokens, 0, count, how), first = at + 2;
+    size_t verb = tokens_find(tokens, first, count, differ);
+    if (!token_is(tokens, at + 1, supports) || verb >= count || (at > 0 && !tokens->list[at - 1].stopped))
+        return false;
+    size_t owners = tokens_find(tokens, first, verb, of);
+    difference->attribute = (struct range){first, owners};
+    difference->plural = token_is(tokens, at + 1, (const char *const[]){"do", NULL});
+    if (at == 0 && tokens_find(tokens, first, verb, joins) < verb && token_is(tokens, verb + 1, inner)) {
+        difference->attribute = (struct range){verb + 2, count};
+        difference->plural = false;
+        return range_is_attribute(tokens, &difference->attribute) &&
+               read_pair(tokens, (struct range){first, verb}, joins, &difference->pair);
+    }
+    if (!range_is_attribute(tokens, &difference->attribute))
+        return false;
+    if (owners < verb)
+        return at == 0 && read_owners(tokens, (struct range){owners + 1, verb}, verb, &difference->pair);
+    if (at > 0)
+        return verb + 1 == count && read_pair(tokens, (struct range){0, at}, ands, &difference->pair);
+    return token_is(tokens, verb + 1, between) &&
+           read_pair(tokens, (struct range){verb + 2, count}, joins, &difference->pair);
+}
+
+/* "What is the difference in charging time between A and B?" The difference itself is not asked for apart: it is told
+ * by the two values. */
+static bool read_difference_in(const struct tokens *tokens, struct difference *difference)
+{
+    static const char *const differences[] = {"difference", "differences", NULL}, *const in[] = {"in", NULL};
+    static const char *const between[] = {"between", NULL};
+    size_t count = tokens->count, at = tokens_find(tokens, 0, count, differences);
+    size_t joint = tokens_find(tokens, at, count, between), inner = tokens_find(tokens, at, count, in);
+    if (at >= count || joint >= count || inner >= count)
+        return false;
+    bool behind = inner > joint; /* "the difference between A and B in price" */
+    if ((behind ? joint : inner) != at + 1)
+        return false;
+    difference->attribute = behind ? (struct range){inner + 1, count} : (struct range){inner + 1, joint};
+    return range_is_attribute(tokens, &difference->attribute) &&
+           read_pair(tokens, (struct range){joint + 1, behind ? inner : count}, joins, &difference->pair);
+}
+
+static bool contrast_differences(struct split *split, const struct tokens *tokens)
+{
+    struct difference difference = {.plural = false};
+    if (!read_differing(tokens, &difference) && !read_difference_in(tokens, &difference))
+        return false;
+    struct text attribute = tokens_between(tokens, difference.attribute.from, difference.attribute.to);
+    const char *asking = difference.plural ? "What are the " : "What is the ";
+    split->apart = true;
+    ask_attribute(split, asking, attribute, thing_of(split, tokens, difference.pair.one));
+    ask_attribute(split, asking, attribute, thing_of(split, tokens, difference.pair.other));
+    return true;
+}
+
 bool contrast_english(struct split *split, struct text question)
 {
     struct tokens tokens;
     struct reading reading = {.tokens = &tokens};
+    struct text things[THINGS_MAX];
     tokens_read(question, &tokens);
     if (split->limit < 2 || tokens.count == TOKENS_MAX || tokens.count < 4)
         return false;
     if (contrast_amounts(split, &tokens))
         return true;
+    if (contrast_differences(split, &tokens))
+        return true;
     if (!contrast_english_read(&reading))
         return false;
+    size_t count = contrast_things(split, &tokens, &reading.pair, things);
+    if (count > split->limit)
+        return false;
     split->apart = true;
-    if (reading.inverted) { /* the auxiliary moves to its predicate */
-        struct token first = tokens.list[reading.auxiliary];
-        size_t at = reading.predicate.from - 1;
-        struct text one = thing_of(split, &tokens, reading.pair.one),
-                    other = thing_of(split, &tokens, reading.pair.other);
-        tokens.list[at] = first;
-        struct contrast_english contrast = {&tokens, at, reading.predicate.to, {"", 0}};
-        split_add(split, contrast_english_part(split, &contrast, one));
-        split_add(split, contrast_english_part(split, &contrast, other));
-        return true;
-    }
     struct contrast_english contrast = {&tokens, reading.predicate.from, reading.predicate.to,
                                         tokens_between(&tokens, reading.attribute.from, reading.attribute.to)};
-    split_add(split, contrast_english_part(split, &contrast, thing_of(split, &tokens, reading.pair.one)));
-    split_add(split, contrast_english_part(split, &contrast, thing_of(split, &tokens, reading.pair.other)));
+    if (reading.inverted) { /* the auxiliary moves to its predicate */
+        contrast.from--;
+        contrast.attribute.length = 0;
+        tokens.list[contrast.from] = tokens.list[reading.auxiliary];
+    }
+    for (size_t i = 0; i < count; i++)
+        split_add(split, contrast_english_part(split, &contrast, things[i]));
     return true;
 }

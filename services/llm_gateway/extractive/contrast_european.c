@@ -291,6 +291,9 @@ static bool choice_is_offered(const struct contrast_words *words, const struct c
     governed |= before < begin && words->class[begin - 1] != WORD_ADVERB;
     bool ends = words->row->language != LANGUAGE_EN || pair->behind == count || /* "the owner, tenant or manager of" */
                 words->tokens.list[pair->behind - 1].stopped;
+    /* "How long is the leave after the death of a parent, sister or brother?" asks for no choice. */
+    bool chooses = words->row->language != LANGUAGE_EN || !words_have_manner(words) || contrast_words_compare(words);
+    ends &= chooses;
     bool apart = (ends && before > 0 && words->tokens.list[before - 1].stopped) ||
                  (before == 0 && words->tokens.list[pair->behind - 1].stopped);
     bool cleft = pair->behind < count && words->class[pair->behind] == WORD_ASKER; /* "Est-ce A ou B qui" */

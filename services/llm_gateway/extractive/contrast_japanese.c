@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-LIST(whiches, "どちら", "どっち", "いずれ", "何れ", "どれ", "誰", "だれ", "どの");
+#define COUNTER_MAX ((size_t)15) /* bytes of a counter behind a numeral */
+#define THINGS_MAX  6
+
+LIST(whiches, "どちら", "どっち", "いずれ", "何れ", "どれ", "誰", "だれ", "どの", "どこ");
+LIST(behind_where, "です", "でしょう", "だ", "が", "の", "？", "?");
 LIST(two, "どちら", "どっち", "いずれ", "何れ");
 LIST(one_of_two, "が", "の", "か", "です", "で", "に", "は", "を");
 LIST(not_which, "どちらも", "どちらに対しても", "どちらにも", "どちらでも", "どちらとも", "どちらへも", "どちらからも",
@@ -232,6 +236,24 @@ static size_t event_of(const struct marked *marked, size_t from, size_t to, stru
     return at;
 }
 
+/* The numeral and the counter behind more than two items: の三つ, 三支社, の3人. */
+static size_t group_before(struct text text)
+{
+    static const char *const numerals[] = {"二", "三", "四", "五", "六", "2",  "3",  "4",
+                                           "5",  "6",  "２", "３", "４", "５", "６", NULL};
+    static const char *const joined[] = {"の", "、", NULL};
+    for (size_t at = text.length; at > 0 && text.length - at <= COUNTER_MAX;) {
+        at = split_back(text, at);
+        struct text before = split_part(text, 0, at);
+        size_t joint = split_match_before(before, before.length, joined);
+        if (split_match_any(text, at, numerals) && joint && text.length > at + 1)
+            return text.length - at + joint;
+        if (split_match(text, at, "の") || split_match(text, at, "、"))
+            break;
+    }
+    return 0;
+}
+
 /* The pair stands before the which-word. */
 static bool pair_before(const struct marked *marked, size_t begin, size_t which, struct text behind,
                         struct contrast *contrast)
@@ -276,10 +298,30 @@ static bool pair_before(const struct marked *marked, size_t begin, size_t which,
     if (clause->particle.length && !front && has_topic(marked, begin, joint))
         return false;
     struct text pair = without_end(split_part(text, begin, end), trailing);
+    pair.length -= group_before(pair);
     size_t from = contrast_japanese_offset_of(marked, pair), to = from + pair.length;
     if (!clause->noun.length && !clause->relative && contrast_clause_is_bare(clause->said))
         to = without_attribute(text, from, to, clause);
     return clause->said.length && contrast_pair(marked, from, to, contrast);
+}
+
+/* The items of 「A、B」 and 「C」, or 「AとB」 and 「C」; どちら asks for one of two. */
+static size_t contrast_japanese_things(const struct marked *marked, const struct contrast *contrast,
+                                       struct text things[THINGS_MAX])
+{
+    static const char *const joints[] = {"、", "，", "と", "や", NULL};
+    size_t at = contrast_japanese_offset_of(marked, contrast->one), end = at + contrast->one.length, count = 0, length;
+    while (contrast->several && count + 2 < THINGS_MAX) {
+        size_t joint = split_find(marked, at, end, joints, &length);
+        struct text thing = contrast_thing(split_part(marked->text, at, joint));
+        if (joint >= end || !contrast_is_thing(thing) || split_is_hiragana(marked->text, joint + length))
+            break;
+        things[count++] = thing;
+        at = joint + length;
+    }
+    things[count++] = contrast_thing(split_part(marked->text, at, end));
+    things[count++] = contrast->other;
+    return count;
 }
 
 /* 「どちらが先に生まれましたか、AかBか」 */
@@ -308,7 +350,9 @@ static size_t find_which(const struct marked *marked, size_t begin, size_t *leng
     while ((at = split_find(marked, at, to, whiches, length)) < to) {
         bool adverb = split_match_any(marked->text, at, (const char *const[]){"いずれ", "何れ", NULL}) &&
                       !split_match_any(marked->text, at + *length, one_of_two);
-        if (!adverb && !split_match_any(marked->text, at, not_which) &&
+        bool where =
+            split_match(marked->text, at, "どこ") && !split_match_any(marked->text, at + *length, behind_where);
+        if (!adverb && !where && !split_match_any(marked->text, at, not_which) &&
             (split_match_any(marked->text, at, two) || group < at))
             return at;
         at += *length;
@@ -347,6 +391,7 @@ static bool contrast_japanese_read(const struct marked *marked, struct contrast 
     if (which == text.length)
         return pair_of_choice(marked, contrast) || contrast_than(marked, begin, contrast);
     struct text behind = split_part(text, which + length, text.length);
+    contrast->several = !split_match_any(text, which, two);
     if (split_trim(split_part(text, begin, which), edges).length == 0)
         return pair_behind(marked, which + length, contrast);
     return pair_before(marked, begin, which, behind, contrast);
@@ -356,6 +401,7 @@ bool contrast_japanese(struct split *split, struct text question)
 {
     static const char *const apart[] = {"の間に", "間の", "共通", "違い", "それぞれ", NULL};
     struct marked marked;
+    struct text things[THINGS_MAX];
     struct contrast contrast = {.clause = {.noun = {"", 0}, .particle = {"", 0}, .said = {"", 0}}};
     if (which_is_left_out(question))
         question = text_joined(split->arena, split_trim(question, edges), text_of("どちらですか？"), text_of(""));
@@ -363,8 +409,11 @@ bool contrast_japanese(struct split *split, struct text question)
     if (split->limit < 2 || !contrast_japanese_read(&marked, &contrast) || split_has(contrast.clause.said, apart))
         return false;
     contrast_take_attribute(&marked, &contrast);
+    size_t count = contrast_japanese_things(&marked, &contrast, things);
+    if (count > split->limit)
+        return false;
     split->apart = true;
-    split_add(split, contrast_clause_part(split, &contrast.clause, contrast.one));
-    split_add(split, contrast_clause_part(split, &contrast.clause, contrast.other));
+    for (size_t i = 0; i < count; i++)
+        split_add(split, contrast_clause_part(split, &contrast.clause, things[i]));
     return true;
 }

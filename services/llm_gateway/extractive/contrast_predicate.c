@@ -210,8 +210,8 @@ static struct text contrast_predicate_ask(struct split *split, const struct text
     return text_joined(split->arena, whole, text_of("?"), text_of(""));
 }
 
-/* An auxiliary in lower case: it stood at the begin of the question. */
-static struct text auxiliary(struct split *split, const struct tokens *tokens, size_t at)
+/* A word in lower case: an auxiliary stood at the begin of the question, a degree may be in capitals. */
+static struct text small_word(struct split *split, const struct tokens *tokens, size_t at)
 {
     const char *copy = arena_strdup(split->arena, tokens->list[at].word);
     return copy && *copy ? text_of(copy) : tokens_between(tokens, at, at + 1);
@@ -250,7 +250,7 @@ static struct text ask_degree(struct split *split, const struct predicate *predi
     size_t behind = at + 1;
     struct text degree = plain ? text_of(plain) : tokens_between(tokens, at + 1, at + 2);
     if (is_ier(tokens, at)) {
-        struct text own = tokens_between(tokens, at, at + 1);
+        struct text own = small_word(split, tokens, at);
         size_t ending = split_match_before(own, own.length, (const char *const[]){"iest", "ier", NULL});
         degree = text_joined(split->arena, split_part(own, 0, own.length - ending), text_of("y"), text_of(""));
     } else {
@@ -262,7 +262,7 @@ static struct text ask_degree(struct split *split, const struct predicate *predi
         token_is(tokens, predicate->to - 1, (const char *const[]){"two", "them", "both", NULL}))
         behind = predicate->to;
     return contrast_predicate_ask(split, (const struct text[]){text_of("How"), degree,
-                                                               auxiliary(split, tokens, predicate->from), thing,
+                                                               small_word(split, tokens, predicate->from), thing,
                                                                tokens_between(tokens, behind, predicate->to), END});
 }
 
@@ -291,7 +291,7 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
     size_t verb = predicate->from, to = predicate->to;
     bool supported = token_is(tokens, verb, supports);
     verb += supported;
-    struct text support = supported               ? auxiliary(split, tokens, predicate->from)
+    struct text support = supported               ? small_word(split, tokens, predicate->from)
                           : is_past(tokens, verb) ? text_of("did")
                                                   : text_of("does");
     struct text base = supported ? tokens_between(tokens, verb, verb + 1) : base_of(split, tokens, verb);
@@ -301,7 +301,7 @@ static struct text ask_verb(struct split *split, const struct predicate *predica
     bool perfect = verb + 1 < to && token_is(tokens, verb, had) &&
                    (token_is(tokens, verb + 1, been) || contrast_is_verb(tokens, verb + 1));
     if (perfect) { /* "has been around longer", "has won more" */
-        support = auxiliary(split, tokens, verb++);
+        support = small_word(split, tokens, verb++);
         base = tokens_between(tokens, verb, verb + 1);
     }
     if (order < to)
@@ -336,7 +336,7 @@ static struct text ask_being(struct split *split, const struct predicate *predic
     const struct tokens *tokens = predicate->tokens;
     size_t from = predicate->from + 1, to = predicate->to, order = find_order(tokens, from, to);
     size_t degree = find_degree(tokens, from, to), more = tokens_find(tokens, from, to, mores);
-    struct text verb = auxiliary(split, tokens, predicate->from);
+    struct text verb = small_word(split, tokens, predicate->from);
     if (order < to)
         return contrast_predicate_ask(
             split, (const struct text[]){

@@ -273,7 +273,7 @@ void split_japanese(struct split *split, struct text question)
     struct marked marked;
     size_t begin = 0, length, at = 0, mark = strlen("か"), looked = 0;
     question = without_opening(question);
-    if (contrast_japanese(split, question))
+    if (contrast_difference(split, question) || contrast_japanese(split, question))
         return;
     mark_quoted(&marked, question);
     question = marked.text;

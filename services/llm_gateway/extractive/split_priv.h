@@ -159,6 +159,7 @@ bool contrast_clause_is_bare(struct text said); /* a degree or an order without 
 struct contrast {
     struct text one, other;
     struct contrast_clause clause;
+    bool several; /* there may be more than two items: どれ, 誰 and どこ ask for one of them, どちら for one of two */
 };
 
 /* contrast_pair.c: the two items in [begin, end) of the text. False: there are not two. */
@@ -172,6 +173,9 @@ void contrast_take_attribute(const struct marked *marked, struct contrast *contr
 
 /* contrast_than.c: 「AはBより広いですか」. */
 bool contrast_than(const struct marked *marked, size_t begin, struct contrast *contrast);
+
+/* contrast_difference.c: 「AとBの価格の違いは何ですか」. False: no part was added. */
+bool contrast_difference(struct split *split, struct text question);
 
 /* contrast_particles.c: comparisons that no form of contrast_japanese matches. False: no part was added. */
 bool contrast_particles(struct split *split, struct text question);

@@ -178,6 +178,58 @@ static void a_connective_without_an_item_beside_it_leaves_a_question_whole(void 
         expect_parts(questions[i], questions[i]);
 }
 
+static void the_difference_in_an_attribute_is_asked_of_both(void **state)
+{
+    expect_parts("What is the difference in charging time between the Hare and the Owl?",
+                 "What is the charging time of the Hare?|What is the charging time of the Owl?");
+    expect_parts("What is the difference between gold and silver in price?",
+                 "What is the price of gold?|What is the price of silver?");
+    expect_parts("Basic vs Premium: how do the prices differ?",
+                 "What are the prices of Basic?|What are the prices of Premium?");
+    expect_parts("How does the depth of the Aral compare with that of the Baikal?",
+                 "What is the depth of the Aral?|What is the depth of the Baikal?");
+    expect_parts("How do Oslo and Turin differ in size?", "What is the size of Oslo?|What is the size of Turin?");
+    expect_parts("基本プランと特別プランの保証期間の違いは何ですか？",
+                 "基本プランの保証期間は？|特別プランの保証期間は？");
+    static const char *const whole[] = {"What is the difference between gold and silver?", "金と銀の違いは何ですか？",
+                                        "使い方の違いを教えてください。", "フランスとスペインの間の違いは？",
+                                        "How do I compare two files in Word and Excel?"};
+    for (size_t i = 0; i < COUNT(whole); i++)
+        expect_parts(whole[i], whole[i]);
+}
+
+static void of_more_than_two_items_each_is_asked_for(void **state)
+{
+    expect_parts("Which of the Hare, the Owl and the Fox is the cheapest?",
+                 "How cheap is the Hare?|How cheap is the Owl?|How cheap is the Fox?");
+    expect_parts("Of these two cities, Rome and Oslo, which is older?", "How old is Rome?|How old is Oslo?");
+    expect_parts("Of Oslo, Turin and Rome, which is the oldest?",
+                 "How old is Oslo?|How old is Turin?|How old is Rome?");
+    expect_parts("Which is larger, Paris, Texas or Rome, Georgia?",
+                 "How large is Paris, Texas?|How large is Rome, Georgia?");
+    expect_parts("WHICH IS HEAVIER, THE HARE OR THE OWL?", "How heavy is THE HARE?|How heavy is THE OWL?");
+    expect_parts("松、竹、梅の三つのうち、一番重いのはどれですか。",
+                 "松の重さはどのくらいですか？|竹の重さはどのくらいですか？|梅の重さはどのくらいですか？");
+    expect_parts("東京と大阪と名古屋の中で人口が一番多いのはどこですか？",
+                 "東京の人口は？|大阪の人口は？|名古屋の人口は？");
+    expect_parts("三井と三菱と住友ではどちらが古いですか？", "三井と三菱はいつのものですか？|住友はいつのものですか？");
+}
+
+static void a_choice_within_a_phrase_is_no_comparison(void **state)
+{
+    static const char *const questions[] = {
+        "How long is leave after the death of a spouse, parent or child?",
+        "Is it true that bookings can be changed or cancelled before departure?",
+        "Is it possible to pay or register before the course?",
+        "How much is the fee for adults, students or children?",
+        "問題は本館と別館のどこにありますか",
+        "この三つのうち、どれが一番安いですか",
+    };
+    for (size_t i = 0; i < COUNT(questions); i++)
+        expect_parts(questions[i], questions[i]);
+    expect_parts("Was Rome or Paris founded before?", "When was Rome founded?|When was Paris founded?");
+}
+
 static void a_town_on_a_river_is_one_name(void **state)
 {
     static const char oder[] = "Ist Frankfurt an der Oder größer?|Ist Berlin größer?";
@@ -305,6 +357,9 @@ int main(void)
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(english_comparisons_without_a_form_are_read_by_the_grammar),
         cmocka_unit_test(a_connective_without_an_item_beside_it_leaves_a_question_whole),
+        cmocka_unit_test(the_difference_in_an_attribute_is_asked_of_both),
+        cmocka_unit_test(of_more_than_two_items_each_is_asked_for),
+        cmocka_unit_test(a_choice_within_a_phrase_is_no_comparison),
         cmocka_unit_test(a_town_on_a_river_is_one_name),
         cmocka_unit_test(a_part_that_cannot_stand_alone_keeps_the_question_whole),
         cmocka_unit_test(greetings_are_no_parts),

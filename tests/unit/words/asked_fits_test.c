@@ -21,6 +21,9 @@ static void a_sentence_that_offers_the_asked_type_fits_better(void **state)
     static const struct {
         const char *question, *answers, *does_not;
     } rows[] = {
+        {"掃除機の高さはどのくらいですか", "価格は49,800円です。", "運転時間は70分です。"},
+        {"電車の速さはどのくらいですか", "所要時間は35分です。", "料金は1,860円です。"},
+        {"How cheap is the kettle?", "It costs 59 euros.", "It weighs 1.1 kg."},
         {"橋の長さは何メートルですか", "橋の長さは394メートルである。", "橋は1998年に開通した。"},
         {"会社の創業者は誰ですか", "会社は田中一郎が創業した。", "会社は東に位置する。"},
         {"有給休暇は何日もらえますか", "有給休暇は20日間付与される。", "有給休暇は翌年に繰り越せる。"},
