@@ -10,9 +10,12 @@
  *                   '---------- 100 ms -----------'--- else it is sent again, if it is idempotent or was
  *                                                      given back, until an orchestrator owns the thread */
 #include "api.h"
+#include "graph/agents.h"
+#include "graph/graph.h"
 #include "thread/request.h"
 
 #include "check.h"
+#include "collection_check.h"
 #include "forward.h"
 #include "refuse.h"
 #include "rpc/rpc.h"
@@ -30,7 +33,8 @@
 struct unary_call {
     struct request request; /* first */
     struct job checking;
-    struct status unfit; /* the fault of the request */
+    struct status unfit;                 /* the fault of the request */
+    struct collection_check collections; /* of StartRun: those that its input names */
     struct rpc_call *call;
     ProtobufCClosure reply;
     struct api *api;
@@ -191,6 +195,22 @@ static void unary_call_client_left(struct rpc_call *call, void *data)
     rpc_fail_with(call, CANCELLED, "the client has left");
 }
 
+static void unary_call_send(struct unary_call *self)
+{
+    runner_run(self->api->orchestrator->runner, &self->request);
+    rpc_call_on_cancel(self->call, unary_call_client_left, self);
+}
+
+static void unary_call_collections_checked(struct collection_check *check, const struct status *st)
+{
+    struct unary_call *self = CONTAINER_OF(check, struct unary_call, collections);
+    self->request.unfit_if_new = *st;
+    if (rpc_call_cancelled(self->call))
+        rpc_fail_with(self->call, CANCELLED, "the client has left");
+    else
+        unary_call_send(self);
+}
+
 static void unary_call_run(struct unary_call *self)
 {
     struct rpc_call *call = self->call;
@@ -201,14 +221,42 @@ static void unary_call_run(struct unary_call *self)
     self->request.tenant = self->caller.access.principal.tenant;
     self->request.access = self->caller.access;
     self->request.given = self->caller.thread_token;
-    runner_run(api->orchestrator->runner, &self->request);
-    rpc_call_on_cancel(call, unary_call_client_left, self);
+    if (!self->collections.count) {
+        unary_call_send(self);
+        return;
+    }
+    self->collections.principal = &self->caller.access.principal;
+    collection_check_begin(&self->collections);
+}
+
+/* A typed service has checked its own. */
+static void find_collections(struct unary_call *self, const Renga__V1__StartRunRequest *message)
+{
+    size_t size;
+    struct status ignored = {0};
+    struct orchestrator *orchestrator = self->api->orchestrator;
+    struct collection_check *check = &self->collections;
+    check->tool_runner = orchestrator->services.peers[PEER_TOOL_RUNNER];
+    if (!check->tool_runner || rpc_call_metadata(self->call, COLLECTIONS_CHECKED_KEY, &size))
+        return;
+    struct agent *agent = agents_find(orchestrator->agents, message->agent, message->graph_version, &ignored);
+    if (!agent)
+        return;
+    struct arena *arena = rpc_call_arena(self->call);
+    check->call = self->call;
+    check->checked = unary_call_collections_checked;
+    check->count = collection_names_of_input(agent->graph, message->input_json, arena, &check->names);
+    if (check->count)
+        check->field = arena_printf(arena, "input_json.%s", agent->graph->collections->name);
+    agent_release(orchestrator->agents, agent);
 }
 
 static void unary_call_check(struct job *job)
 {
     struct unary_call *self = CONTAINER_OF(job, struct unary_call, checking);
     check_request(self->request.message, &self->unfit);
+    if (self->unfit.code == OK && self->request.message->descriptor == &renga__v1__start_run_request__descriptor)
+        find_collections(self, (const Renga__V1__StartRunRequest *)self->request.message);
 }
 
 static void unary_call_checked(struct job *job)

@@ -138,7 +138,9 @@ struct graph {
     const struct graph_near *near; /* fields that are logged when they come near a limit */
     size_t near_count;
     const struct field *playbook; /* of an agent with the option "playbook": the lessons that {playbook} stands for */
-    const char *document_json;    /* as it was read, without comments */
+    const struct field *collections; /* the names of collections that its searches look in, and of the sources that */
+    const struct field *sources;     /* these ask; NULL: none */
+    const char *document_json;       /* as it was read, without comments */
 
     /* Private to the room. */
     const struct field **all_fields;

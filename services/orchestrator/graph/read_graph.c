@@ -397,6 +397,8 @@ bool agent_read(struct agent *agent, const struct json_document *document, const
         bool nested = nesting_check(&in);
         good = for_each_draft(&in, check_draft) && nested;
     }
+    if (good)
+        collection_fields_find(&in);
     good = good && list_graphs(&in);
     size_t unseen = in.faults > AGENT_FAULTS_MAX ? in.faults - AGENT_FAULTS_MAX : 0;
     in.faults = 0;

@@ -125,6 +125,9 @@ bool playbook_add_fields(struct reading *in, struct draft *draft, size_t index);
 bool playbook_add_node(struct reading *in, struct draft *draft, size_t index);
 bool playbook_goes_first(struct reading *in, struct draft *draft);
 
+/* collection_fields.c: `collections` and `sources` of all graphs, once their nodes are read. */
+void collection_fields_find(struct reading *in);
+
 /* read_log.c: "log" and "log_near" of a graph. */
 bool log_read(struct reading *in, struct draft *draft);
 

@@ -174,6 +174,10 @@ void request_start_run(struct request *request, struct thread *thread)
     const Renga__V1__StartRunRequest *message = (const void *)request->message;
     if (!request_is_new(request, thread, message->request_id))
         return;
+    if (request->unfit_if_new.code != OK) {
+        request_fail(request, &request->unfit_if_new, NULL);
+        return;
+    }
     struct agent *agent = request_find_agent(request, thread, message->agent, message->graph_version);
     if (agent)
         request_check_input(request, thread, agent);

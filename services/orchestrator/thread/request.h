@@ -40,6 +40,7 @@ struct request {
     struct rpc_call *call;             /* that call, for rpc_call_hold; or NULL */
     void (*answered)(struct request *request);
     void *owner;
+    struct status unfit_if_new; /* why StartRun is refused unless it is a repetition; OK: it is not */
     uint64_t given; /* another orchestrator forwarded it to us, with this `thread_token`; 0: not forwarded. Served only
                        if the thread has not left us since: so a sender that has given us up may serve it instead */
     uint64_t returned; /* the other orchestrator, which had the thread `at_rest` with this token, did not answer; or 0.

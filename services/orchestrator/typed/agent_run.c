@@ -371,8 +371,13 @@ void agent_run_start(struct agent_run *run)
     request.interrupt_before = (char **)(uintptr_t)run->interrupt_before;
     request.n_interrupt_before = run->interrupt_count;
     request.interrupt_timeout = run->interrupt_timeout;
+    const struct rpc_metadata checked = {.key = COLLECTIONS_CHECKED_KEY, .value = "1", .size = 1};
     agent_run_prepare(run, &run->start, false);
+    run->start.metadata = &checked;
+    run->start.metadata_count = 1;
     renga__v1__orchestrator__start_run(run->orchestrator, &request, agent_run_started, &run->start);
+    run->start.metadata = NULL;
+    run->start.metadata_count = 0;
 }
 
 void agent_run_begin(struct agent_run *run)

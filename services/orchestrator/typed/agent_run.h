@@ -14,6 +14,7 @@
 #ifndef RENGA_ORCHESTRATOR_AGENT_RUN_H
 #define RENGA_ORCHESTRATOR_AGENT_RUN_H
 
+#include "api/collection_check.h"
 #include "rpc/rpc.h"
 
 #include "renga/v1/agent.pb-c.h"
@@ -57,6 +58,7 @@ struct agent_run {
 
     /* Private. */
     struct rpc_client_call start, watch, get, cancel;
+    struct collection_check check;
     struct rpc_principal principal;
     struct timer patience;
     struct status end;                    /* the status of the call after CancelRun was answered */

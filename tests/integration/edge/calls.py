@@ -45,6 +45,15 @@ def _():
     expect(answer.status == 200 and answer.json["result"]["found"] is False, answer.bytes[:300])
 
 
+@check("a collection that is not there is refused at both doors of the help desk, and the field is named")
+def _():
+    answer = ask("POST", "/v1/helpdesk:ask", {"question": "How long?", "collections": ["nowhere"]}, key="anna")
+    said = refused(answer, 404, "NOT_FOUND", "collections[0]")
+    expect("there is no collection 'nowhere'; " in said["message"], f"{said}")
+    answer = ask("POST", "/v1/runs", {"agent": "helpdesk", "inputJson": {"question": "How long?", "collections": ["nowhere"]}}, key="anna")
+    refused(answer, 404, "NOT_FOUND", "inputJson.collections[0]")
+
+
 @check("path, query and body become one request")
 def _():
     run = suite.start("echo", inputJson={"text": "月"}, labels={"team": "a&b"}, wait=True)

@@ -353,6 +353,15 @@ def _():
         expect(json.loads(listed.stdout)["labels"] == {"title": title}, listed.stdout + listed.stderr)
 
 
+@check("`renga run` of the help desk refuses a collection that is not there")
+def _():
+    given = json.dumps({"question": ENGLISH, "collections": ["handbok"]})
+    done = subprocess.run([f"{BIN}/renga", "run", "helpdesk", "--connect", f"127.0.0.1:{served.port}", "--input", given], capture_output=True,
+                          text=True, cwd=folder, timeout=60 * SLOW, env=surroundings())
+    expect(done.returncode == 1 and re.search(r"NOT_FOUND: input_json\.collections\[0\]: there is no collection 'handbok'; there are 'docs-\w{8}'",
+                                              done.stderr), f"{done.returncode}: {done.stdout} {done.stderr}")
+
+
 def ask_one_that_ends(**event):
     """What becomes of a question at a suite that ends each time, behind one event; and how often it was asked."""
     asked = []

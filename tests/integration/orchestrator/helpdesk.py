@@ -9,8 +9,8 @@ import time
 
 import grpc
 
-from harness import (Broken, Orchestrator, SLOW, agent, api, check, equal, expect, finish, message, number, reason_of, refused, wait_until,
-                     word)
+from harness import (Broken, Orchestrator, SLOW, agent, api, check, equal, expect, finish, message, number, reason_of, refused, succeeded,
+                     wait_until, word)
 from services import called, found, hit, judged, plan, said, services, tool
 
 SHIPPED = sorted(set(os.listdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "services", "orchestrator", "agents"))) - {"echo"})
@@ -328,6 +328,57 @@ def _():
     schema = '{"type": "object", "properties": {"collections": {"type": "array"}}}'
     services.on("ToolRunner/ListTools", lambda r, c: message("ListToolsResponse")(tools=[tool("search_wiki", schema, server="wiki")]))
     equal(len(ask(collections=["wiki"]).plan.subtasks), 2, "the plan")
+
+
+SUB = {"state": {"q": {"type": "string"}, "where": {"type": "string[]"}, "hits": {"type": "object[]"}}, "input": ["q", "where"], "output": ["hits"],
+       "start": "look", "nodes": {"look": {"kind": "search", "query": "q", "collections": "where", "into": "hits", "on": {"found": "end", "nothing": "end"}}}}
+# The sub-graph of a sub-graph searches, under another name of the field; a list of sources may leave the knowledge base out.
+OWN = {"state": {"q": {"type": "string"}, "rooms": {"type": "string[]"}}, "input": ["q", "rooms"], "start": "a",
+       "nodes": {"a": {"kind": "graph", "graph": "outer", "in": {"q": "q", "where": "rooms"}, "out": {}, "on": {"done": "end"}}},
+       "graphs": {"outer": {**SUB, "start": "b", "nodes": {"b": {"kind": "graph", "graph": "inner", "on": {"done": "end"}}}}, "inner": SUB}}
+
+
+@check("StartRun refuses a collection that is not there, too, before a run begins: of the agent itself, and of a graph that searches in a sub-graph")
+def _():
+    script()
+    services.on("ToolRunner/GetKnowledgeBase", lambda r, c: message("GetKnowledgeBaseResponse")(collections=[{"name": "manual"}]))
+    services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")())
+    agent("own", OWN)
+    before = len(api.ask("ListRuns").runs)
+    for name, field, given in (("helpdesk", "collections", {"question": "When do backups run?"}), ("own", "rooms", {"q": "When?"}),
+                               ("deep_research", "collections", {"question": "When do backups run?"})):
+        said = refused("NOT_FOUND", lambda: api.start_run(name, {**given, field: ["manual", "wiki"]}))
+        equal(said, f"input_json.{field}[1]: there is no collection 'wiki'; there is 'manual'", f"of {name}")
+    equal(len(api.ask("ListRuns").runs), before, "the runs")
+    succeeded(api.start_run("own", {"q": "When?", "rooms": ["manual"]}))
+    asked = len(services.of("ToolRunner/GetKnowledgeBase"))
+    succeeded(api.start_run("own", {"q": "When?"}))
+    equal(len(services.of("ToolRunner/GetKnowledgeBase")), asked, "asked of an input without collections")
+
+
+@check("a repetition of StartRun is answered with its run after the collection has gone, and a tool-runner that cannot be asked refuses none")
+def _():
+    script()
+    names = ["manual"]
+    services.on("ToolRunner/GetKnowledgeBase", lambda r, c: message("GetKnowledgeBaseResponse")(collections=[{"name": n} for n in names]))
+    services.on("ToolRunner/Search", lambda r, c: message("SearchResponse")())
+    request = api.start_request("own", {"q": "When?", "rooms": ["manual"]}, request_id="once in the manual")
+    first = api.call("StartRun", request).run
+    names.clear()
+    equal(api.call("StartRun", request).run.run_id, first.run_id, "the run")
+    said = refused("NOT_FOUND", lambda: api.start_run("own", {"q": "When?", "rooms": ["manual"]}))
+    equal(said, "input_json.rooms[0]: there is no collection 'manual'; no documents have been indexed", "what is said")
+    services.on("ToolRunner/GetKnowledgeBase", lambda r, c: c.abort(grpc.StatusCode.UNAVAILABLE, "away"))
+    succeeded(api.start_run("own", {"q": "When?", "rooms": ["wiki"]}))
+
+
+@check("a typed call asks for its collections once")
+def _():
+    script()
+    services.on("ToolRunner/GetKnowledgeBase", lambda r, c: message("GetKnowledgeBaseResponse")(collections=[{"name": "manual"}]))
+    before = len(services.of("ToolRunner/GetKnowledgeBase"))
+    ask(collections=["manual"])
+    equal(len(services.of("ToolRunner/GetKnowledgeBase")) - before, 1, "times")
 
 
 def extractive(text, confidence=0.9):

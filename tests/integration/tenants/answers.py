@@ -62,6 +62,13 @@ def _():
             except grpc.RpcError as error:
                 equal((error.code().name, error.details()), ("NOT_FOUND", f"collections[{len(wanted) - 1}]: there is no collection '{wanted[-1]}'; "
                                                              f"there is '{COLLECTION}'"), f"what {service} says of {wanted}")
+    for agent in ("helpdesk", "deep_research"):
+        try:
+            bert("Orchestrator", "StartRun", agent=agent, input_json=json.dumps({"question": "When is high tide?", "collections": ["tides"]}))
+            expect(False, f"a run of {agent} took them")
+        except grpc.RpcError as error:
+            equal((error.code().name, error.details()), ("NOT_FOUND", "input_json.collections[0]: there is no collection 'tides'; "
+                                                         f"there is '{COLLECTION}'"), f"what StartRun of {agent} says")
     own = anna("Helpdesk", "Ask", question="When is high tide?", collections=["tides"], options=EXTRACTIVE).result
     equal([c.quote for c in own.citations], ["High tide is at four."], "anna's own")
     anna("ToolRunner", "DeleteDocuments", collection="tides")
