@@ -10,17 +10,10 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_ask,       &command_serve,
-    &command_run,       &command_runs,
-    &command_watch,     &command_resume,
-    &command_cancel,    &command_state,
-    &command_history,   &command_graph,
-    &command_index,     &command_chat,
-    &command_usage,     &command_tools,
-    &command_health,    &command_backup,
-    &command_interview, &command_research,
-    &command_ace,       &command_feedback,
-    &command_eval,      NULL,
+    &command_ask,    &command_research, &command_interview, &command_ace,   &command_feedback, &command_eval,
+    &command_index,  &command_serve,    &command_run,       &command_runs,  &command_watch,    &command_resume,
+    &command_cancel, &command_state,    &command_history,   &command_graph, &command_tools,    &command_chat,
+    &command_usage,  &command_health,   &command_backup,    NULL,
 };
 
 static const struct command *main_find(const char *name)

@@ -30,8 +30,15 @@ const struct service *const served_services[] = {
 
 static int serve(int argc, char **argv)
 {
-    struct daemon daemon = suite_daemon("renga", "all services of the suite in one process.", served_services);
+    struct daemon daemon =
+        suite_daemon("renga",
+                     "all services of the suite in one process, and the console for a browser. Runs, "
+                     "documents and playbooks are files of the working directory.",
+                     served_services);
     daemon.usage = "renga serve [OPTIONS]";
+    daemon.examples = "renga index ~/handbook; renga serve                  # then http://127.0.0.1:8080\n"
+                      "renga serve --tool_runner.roots=/srv/handbook         # clients may have it indexed\n"
+                      "renga serve --orchestrator.agents=my_agents --rpc.keys=file:keys.json\n";
     daemon.listen = "127.0.0.1:15000";
     daemon.http = "127.0.0.1:15100";
     return daemon_main(&daemon, argc, argv);
