@@ -1,5 +1,8 @@
 /* libFuzzer on text as words: any bytes. Spans stay inside, terms come in order, the normal form is its own, a quote
  * stands in its passage; what is asked is the text behind the first byte 0. */
+#include "words/grounding.h"
+#include "words/selection.h"
+#include "words/steps.h"
 #include "words/support.h"
 #include "words/words.h"
 
@@ -48,6 +51,29 @@ static void normalize(const char *text, size_t size)
     buffer_fini(&twice);
 }
 
+/* The sentences that answer the question stand in the passages; so do the words of an answer that its source lacks. */
+static void answer(struct arena *arena, const struct evidence *evidence, const struct passage *passages,
+                   const char *asked, size_t size)
+{
+    struct picked picked[PICKED_MAX];
+    struct grounding grounding;
+    const struct claim question = {asked, size}, told = {passages[1].text, passages[1].length};
+    struct selection *selection = arena_zalloc(arena, sizeof *selection);
+    must(selection && selection_rank(evidence, asked, size, selection));
+    const struct selection_terms terms = {.sentences_max = 3, .bytes_max = 2000, .lists = size % 2};
+    size_t count = selection_cut(evidence, asked, size, selection, &terms, picked);
+    must(count <= PICKED_MAX && (count > 0) == (selection->count > 0));
+    for (size_t i = 0; i < count; i++) {
+        const struct passage *passage = &passages[picked[i].passage];
+        must(picked[i].span.begin < picked[i].span.end && picked[i].span.end <= passage->length);
+        must(picked[i].heading.begin <= picked[i].heading.end && picked[i].heading.end <= passage->heading_length);
+    }
+    must(grounding_judge(evidence, question, told, &grounding));
+    must(grounding.found <= grounding.sentences && grounding.other.end <= told.length);
+    words_asks_method(asked, size);
+    words_has_steps(told.text, told.length);
+}
+
 static void support(const char *text, size_t size)
 {
     const char *end = memchr(text, 0, size);
@@ -73,6 +99,7 @@ static void support(const char *text, size_t size)
     must(coverage.share >= 0 && coverage.share <= 1.0001 && coverage.best <= coverage.share + 0.0001);
     for (size_t i = 0; i < coverage.missing_count; i++)
         must(coverage.missing[i].end <= rest && coverage.missing[i].begin < coverage.missing[i].end);
+    answer(&arena, evidence, passages, asked, rest);
     arena_fini(&arena);
 }
 
