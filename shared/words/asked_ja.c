@@ -314,7 +314,12 @@ static void ja_read_amount(const struct ja_sentence *in, struct asked_part focus
         {"の重さ", ASKED_QUANTITY, ASKED_UNIT_MASS},    {"の速", ASKED_QUANTITY, ASKED_UNIT_SPEED},
         {"の割合", ASKED_QUANTITY, ASKED_UNIT_PERCENT}, {"の頻度", ASKED_QUANTITY, ASKED_UNIT_TIMES},
         {"離れ", ASKED_QUANTITY, ASKED_UNIT_LENGTH},    {"の費用", ASKED_QUANTITY, ASKED_UNIT_MONEY},
-        {"の大きさ", ASKED_QUANTITY, ASKED_UNIT_NONE},  {.word = NULL},
+        {"の大きさ", ASKED_QUANTITY, ASKED_UNIT_NONE},  {"安い", ASKED_QUANTITY, ASKED_UNIT_MONEY},
+        {"高い", ASKED_QUANTITY, ASKED_UNIT_LENGTH},    {"深い", ASKED_QUANTITY, ASKED_UNIT_LENGTH},
+        {"遠い", ASKED_QUANTITY, ASKED_UNIT_LENGTH},    {"近い", ASKED_QUANTITY, ASKED_UNIT_LENGTH},
+        {"広い", ASKED_QUANTITY, ASKED_UNIT_AREA},      {"狭い", ASKED_QUANTITY, ASKED_UNIT_AREA},
+        {"重い", ASKED_QUANTITY, ASKED_UNIT_MASS},      {"軽い", ASKED_QUANTITY, ASKED_UNIT_MASS},
+        {"速い", ASKED_QUANTITY, ASKED_UNIT_SPEED},     {.word = NULL},
     };
     size_t taken;
     const struct asked_word *word = asked_longest(after, in->letters, in->word.end, in->end, &taken);

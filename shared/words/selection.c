@@ -310,6 +310,8 @@ static struct asked_fit read_fit(const struct evidence *evidence, const struct q
         return selection_fit_row(evidence, question, selected->unit);
     struct asked_fit fit = asked_fits(&question->asked, question->text, question->length, text,
                                       selected->chosen.span.end - selected->chosen.span.begin);
+    if (question->asked.type == ASKED_HOW && selection_code_end(evidence, selected->unit) > selected->unit + 1)
+        selected->signs[SIGN_UNSTOPPED] = 0; /* its code is given with it */
     if (question->asked.type != ASKED_HOW ||
         !selection_steps_of(evidence, selected->unit, fit.type >= INSTRUCTS_LEAST, &first, &end))
         return fit;

@@ -96,7 +96,7 @@ struct picked {
     size_t passage;
     struct span span;
     bool item; /* of a list */
-    bool row;  /* of a table, its header included: a line without a bullet */
+    bool row;  /* of a table, its header included, or of code: a line without a bullet */
     struct span
         heading; /* the part of the passage's heading that names the subject of the sentence; empty: no such part */
 };

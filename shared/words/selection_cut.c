@@ -146,6 +146,19 @@ static void give_row(struct cutting *cutting, uint32_t unit)
     span->end = cutting->bytes + (line_end - span->end) <= cutting->terms->bytes_max ? line_end : span->end;
 }
 
+/* "Then restart it:" and the lines of code below it. */
+static void give_code(struct cutting *cutting, uint32_t unit)
+{
+    uint32_t end = selection_code_end(cutting->evidence, unit);
+    bool room = selection_cut_give(cutting, unit, false);
+    for (uint32_t line = unit + 1; room && line < end; line++) {
+        size_t before = cutting->count;
+        room = selection_cut_give(cutting, line, true);
+        for (size_t i = before; i < cutting->count; i++)
+            cutting->picked[i].row = true;
+    }
+}
+
 /* A sentence, or the whole list that it belongs to. Of a longer list it gives the items up to this one. */
 static void give_whole(struct cutting *cutting, uint32_t unit)
 {
@@ -156,6 +169,10 @@ static void give_whole(struct cutting *cutting, uint32_t unit)
         return;
     }
     bool listed = cutting->terms->lists && selection_list_of(evidence, unit, &first, &end);
+    if (!listed && leads_in(evidence, unit) && selection_code_end(evidence, unit) > unit + 1) {
+        give_code(cutting, unit);
+        return;
+    }
     if (!listed && leads_in(evidence, unit) && selection_are_beside(evidence, unit, unit + 1)) {
         if (selection_cut_give(cutting, unit, false))
             give_items(cutting, unit + 1);

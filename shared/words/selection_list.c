@@ -95,3 +95,25 @@ bool selection_steps_of(const struct evidence *evidence, uint32_t unit, bool bul
         items += bullets ? selection_is_item(evidence, at) : selection_list_mark(evidence, at).kind == 'n';
     return items >= STEPS_LEAST;
 }
+
+/* Whether a line between two neighbours opens or closes a fence. */
+static bool has_fence_between(const struct evidence *evidence, uint32_t unit)
+{
+    const char *text = evidence->passages[evidence->units[unit].passage].text;
+    size_t at = evidence->units[unit].span.end, end = evidence->units[unit + 1].span.begin;
+    for (; at < end; at++)
+        if (text[at] == '\n' && line_is_fence(text, end, at + 1))
+            return true;
+    return false;
+}
+
+uint32_t selection_code_end(const struct evidence *evidence, uint32_t unit)
+{
+    uint32_t end = unit + 1;
+    if (!selection_are_beside(evidence, unit, end) || !has_fence_between(evidence, unit))
+        return end;
+    for (end++; end - unit < LIST_UNITS_MAX && selection_are_beside(evidence, end - 1, end); end++)
+        if (has_fence_between(evidence, end - 1))
+            break;
+    return end;
+}

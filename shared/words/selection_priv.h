@@ -32,6 +32,9 @@ bool selection_is_item(const struct evidence *evidence, uint32_t unit);
 /* Whether the unit is a further sentence of an item, in its line. */
 bool selection_continues_item(const struct evidence *evidence, uint32_t unit);
 
+/* Behind the lines of code that a fence below the unit has; unit + 1: it has none. */
+uint32_t selection_code_end(const struct evidence *evidence, uint32_t unit);
+
 /* ---- tables (selection_table.c) */
 
 /* The fit of a row to the asked type: of its first cell and of those whose heads have words of the question, each

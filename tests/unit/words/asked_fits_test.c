@@ -22,6 +22,8 @@ static void a_sentence_that_offers_the_asked_type_fits_better(void **state)
         const char *question, *answers, *does_not;
     } rows[] = {
         {"掃除機の高さはどのくらいですか", "価格は49,800円です。", "運転時間は70分です。"},
+        {"ミニはどのくらい安いですか", "月額は990円です。", "容量は3GBです。"},
+        {"箱はどのくらい軽いですか", "重さは1.4kgです。", "幅は40cmです。"},
         {"電車の速さはどのくらいですか", "所要時間は35分です。", "料金は1,860円です。"},
         {"How cheap is the kettle?", "It costs 59 euros.", "It weighs 1.1 kg."},
         {"橋の長さは何メートルですか", "橋の長さは394メートルである。", "橋は1998年に開通した。"},

@@ -308,6 +308,21 @@ static void a_row_has_the_words_of_its_header(void **state)
             found.selection.list[i].chosen.span.begin != 27);
 }
 
+static void the_code_that_a_sentence_announces_is_given_with_it(void **state)
+{
+    const struct passage passages[] = {
+        passage_of("Router > Update the firmware",
+                   "Send the image to the router and restart it:\n\n```\nscp fw.bin router:\nssh router reboot\n```",
+                   0.5, 1),
+        passage_of("Router > Update the firmware", "Do not switch off the power while the light is violet.", 0.5, 1)};
+    struct found found;
+    ask(passages, COUNT(passages), "How do I update the firmware of the router?", &found);
+    expect(passages, &found, 0, "Send the image to the router and restart it:");
+    expect(passages, &found, 1, "scp fw.bin router:");
+    expect(passages, &found, 2, "ssh router reboot");
+    assert_true(found.picked[1].row && found.picked[2].row && !found.picked[0].row);
+}
+
 static void the_question_as_a_whole_is_covered_or_not(void **state)
 {
     const struct passage passages[] = {
@@ -352,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_sentence_that_continues_the_subject_with_the_identifier_is_best),
         cmocka_unit_test(a_pronoun_continues_the_subject_of_the_sentence_before),
         cmocka_unit_test(a_row_has_the_words_of_its_header),
+        cmocka_unit_test(the_code_that_a_sentence_announces_is_given_with_it),
         cmocka_unit_test(the_question_as_a_whole_is_covered_or_not),
         cmocka_unit_test(a_question_without_a_word_of_the_evidence_selects_nothing),
     };
