@@ -115,6 +115,10 @@ bool form_find_values(const struct form *form, int asked, const char *text, cons
 const char *form_problem_message(const struct form *form, size_t field, const struct form_value *value,
                                  const struct form_context *context, struct arena *arena);
 
+/* The form that a value of the field must have, in a sentence for the person: "Please give me one number."; "" for a
+ * text. The sentence is constant. */
+const char *form_wanted_message(const struct form *form, size_t field, const struct form_context *context);
+
 /* The value as a person reads it: a choice's label, "2026年4月1日", "はい". */
 const char *form_value_text(const struct form *form, size_t field, const char *text, const struct form_context *context,
                             struct arena *arena);

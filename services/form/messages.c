@@ -185,22 +185,45 @@ static const char *message_bound(const struct reading *in, enum form_problem pro
     }
 }
 
-/* A type's own sentence for an answer that was not understood. */
+/* The form that a value of each type must have. A text has none. */
+static const struct {
+    const char *ja, *en;
+} wanted[] = {
+    [FORM_TYPE(NUMBER)] = {"数字をひとつ教えてください。", "Please give me one number."},
+    [FORM_TYPE(DATE)] = {"日付を教えてください（例：4月1日、来週の金曜日）。",
+                         "Please tell me the day, for example April 1 or next Friday."},
+    [FORM_TYPE(TIME)] = {"時刻を教えてください（例：午前9時30分、15:00）。",
+                         "Please tell me the time of day, for example 9:30 am or 15:00."},
+    [FORM_TYPE(EMAIL)] = {"メールアドレスを教えてください（例：name@example.com）。",
+                          "Please give me an e-mail address, like name@example.com."},
+    [FORM_TYPE(PHONE)] = {"電話番号を市外局番から教えてください（例：03-1234-5678）。",
+                          "Please give me a telephone number with its area code."},
+    [FORM_TYPE(URL)] = {"ウェブのアドレスを教えてください（例：https://example.com）。",
+                        "Please give me the address of a web page, like https://example.com."},
+    [FORM_TYPE(CHOICE)] = {"次の中から選んでください。", "Please choose one of these."},
+    [FORM_TYPE(CHOICES)] = {"次の中から選んでください（複数可）。", "Please choose from these; there may be several."},
+    [FORM_TYPE(YES_NO)] = {"「はい」か「いいえ」で教えてください。", "Is that a yes or a no?"},
+};
+
+static const char *message_wanted(const Renga__V1__FormField *field, bool japanese)
+{
+    size_t type = (size_t)field->type;
+    const char *sentence = type >= sizeof wanted / sizeof *wanted ? NULL : japanese ? wanted[type].ja : wanted[type].en;
+    return sentence ? sentence : "";
+}
+
+const char *form_wanted_message(const struct form *form, size_t field, const struct form_context *context)
+{
+    return message_wanted(form_field(form, field), in_japanese(context));
+}
+
 static const char *message_nothing_understood(const struct reading *in, bool japanese)
 {
-    switch (in->spec->type) {
-    case FORM_TYPE(DATE):
-        return japanese ? "日付を教えてください（例：4月1日、来週の金曜日）。"
-                        : "Please tell me the day, for example April 1 or next Friday.";
-    case FORM_TYPE(TIME):
-        return japanese ? "時刻を教えてください（例：午前9時30分、15:00）。"
-                        : "Please tell me the time of day, for example 9:30 am or 15:00.";
-    case FORM_TYPE(YES_NO):
-        return japanese ? sentences[FORM_UNCLEAR_YES_NO].ja : sentences[FORM_UNCLEAR_YES_NO].en;
-    default:
-        return japanese ? "すみません、うまく読み取れませんでした。もう一度教えてください。"
-                        : "Sorry, I did not get that. Could you tell me again?";
-    }
+    const char *sentence = message_wanted(in->spec, japanese);
+    if (*sentence)
+        return sentence;
+    return japanese ? "すみません、うまく読み取れませんでした。もう一度教えてください。"
+                    : "Sorry, I did not get that. Could you tell me again?";
 }
 
 static const char *message_pattern(const struct reading *in, bool japanese)

@@ -36,8 +36,9 @@ static const struct node_parameter parameters[] = {
     [NEXT_NOTICE] = {"notice", READS_STRING, OPTIONAL, "A sentence for the person, a string: why a value is wrong."},
     [NEXT_ASKED] = {"asked", WRITES_OBJECT, REQUIRED,
                     "Gets what prompts need to ask, an object: kind (the outcome), opening (what was understood, and "
-                    "the notice), field_id, label, intent, purpose, required, choices, choices_below, has_choices, "
-                    "missing, hint, notice, done, total, place, values, required_open."},
+                    "the notice), field_id, label, intent, purpose, wanted (the form of a value, without a "
+                    "notice), required, choices, choices_below, has_choices, missing, hint, notice, done, total, "
+                    "place, values, required_open."},
     [NEXT_SUMMARY] = {"summary", WRITES_STRING, OPTIONAL,
                       "Gets the conversation so far in short, a string, for an agent that did not hear it."},
     {.name = NULL},
@@ -215,6 +216,20 @@ static void write_purpose(const struct choosing *choosing, const Renga__V1__Form
     buffer_fini(&text);
 }
 
+/* The form of a value, behind a question that is asked again; empty if the notice tells why it is asked again. */
+static void write_wanted(const struct choosing *choosing, const char *notice, struct json_writer *out)
+{
+    struct buffer text;
+    buffer_init(&text, CHOICES_MAX);
+    if (choosing->current >= 0 && !*notice) {
+        size_t field = (size_t)choosing->current;
+        const char *sentence = form_wanted_message(choosing->fill.form, field, &choosing->fill.context);
+        buffer_printf(&text, "%s%s", *sentence && !choosing_is_japanese(choosing) ? " " : "", sentence);
+    }
+    json_write_string(out, "wanted", buffer_text(&text));
+    buffer_fini(&text);
+}
+
 /* The lines before the question: the values that were taken, and the notice. */
 static void write_opening(const struct choosing *choosing, const char *notice, struct json_writer *out)
 {
@@ -263,7 +278,9 @@ static void choosing_write_field(const struct choosing *choosing, struct json_wr
     json_write_string(out, "intent", *field->intent ? field->intent : field->label);
     json_write_string(out, "missing", choosing->missing ? choosing->missing->fact : "");
     json_write_string(out, "hint", *hint ? hint : choosing->missing ? choosing->missing->fact : "");
-    write_opening(choosing, notice && *notice ? notice : feedback, out);
+    notice = notice && *notice ? notice : feedback;
+    write_opening(choosing, notice, out);
+    write_wanted(choosing, notice, out);
     json_write_bool(out, "required", field->required);
     write_purpose(choosing, field, out);
     choosing_write_choices(choosing, field, out);

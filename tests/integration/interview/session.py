@@ -49,6 +49,16 @@ def _():
     refused("FAILED_PRECONDITION", lambda: desk.answer(reply, "more"))
 
 
+@check("words without a value are answered with the form of a value, in the person's language")
+def _():
+    for language, again in (("en", "Please give me an e-mail address, like name@example.com."), ("ja", "メールアドレスを教えてください")):
+        reply = desk.answer(desk.start(form("mail:EMAIL!"), **HERE | {"language": language}), "ada at example")
+        expect(again in reply.response_text, reply.response_text)
+        equal(states(reply.state), {"mail": "INTERVIEWING"}, "the field")
+    reply = desk.answer(desk.start(form("age:NUMBER!"), **HERE), "why?")
+    expect("Please give me" not in reply.response_text, reply.response_text)
+
+
 @check("a required field that is not done keeps the form open, and the refusal names it")
 def _():
     reply = desk.answer(desk.start(SMALL, **HERE), "Ada")

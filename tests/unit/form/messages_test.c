@@ -73,6 +73,39 @@ static void no_problem_is_left_without_words(void **state)
     arena_fini(&arena);
 }
 
+static void each_type_but_text_tells_the_form_that_its_values_have(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *property, *ja, *en;
+    } rows[] = {
+        {"{\"type\":\"string\"}", "", ""},
+        {"{\"type\":\"number\"}", "数字をひとつ教えてください。", "Please give me one number."},
+        {"{\"format\":\"date\"}", "日付を教えてください（例：4月1日、来週の金曜日）。",
+         "Please tell me the day, for example April 1 or next Friday."},
+        {"{\"format\":\"time\"}", "時刻を教えてください（例：午前9時30分、15:00）。",
+         "Please tell me the time of day, for example 9:30 am or 15:00."},
+        {"{\"format\":\"email\"}", "メールアドレスを教えてください（例：name@example.com）。",
+         "Please give me an e-mail address, like name@example.com."},
+        {"{\"format\":\"uri\"}", "ウェブのアドレスを教えてください（例：https://example.com）。",
+         "Please give me the address of a web page, like https://example.com."},
+        {"{\"enum\":[\"red\",\"blue\"]}", "次の中から選んでください。", "Please choose one of these."},
+        {"{\"type\":\"array\",\"items\":{\"enum\":[\"red\"]}}", "次の中から選んでください（複数可）。",
+         "Please choose from these; there may be several."},
+        {"{\"type\":\"boolean\"}", "「はい」か「いいえ」で教えてください。", "Is that a yes or a no?"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct form_context context = {"ja", "JP", "Asia/Tokyo", NOW_MS};
+        struct arena arena;
+        arena_init(&arena, NULL, 0, FORM_TEST_MEMORY);
+        const struct form *form = value_fixture_form(&arena, arena_printf(&arena, "\"x\":%s", rows[i].property));
+        assert_string_equal(form_wanted_message(form, 0, &context), rows[i].ja);
+        context.language = "en";
+        assert_string_equal(form_wanted_message(form, 0, &context), rows[i].en);
+        arena_fini(&arena);
+    }
+}
+
 static void values_are_said_as_a_person_reads_them(void **state)
 {
     (void)state;
@@ -108,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_problem_has_a_sentence),
         cmocka_unit_test(no_problem_is_left_without_words),
+        cmocka_unit_test(each_type_but_text_tells_the_form_that_its_values_have),
         cmocka_unit_test(values_are_said_as_a_person_reads_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
