@@ -3,6 +3,8 @@
  * transaction. */
 #include "store/sqlite/wal_vfs.h"
 
+#include "store/sqlite/page_gap.h"
+
 #include "base/file.h"
 
 #include <assert.h>
@@ -28,6 +30,13 @@ struct log_file {
     char *bytes;
     sqlite3_int64 size; /* of the file, as far as is known here */
     const char *path;   /* SQLite keeps it until the file is closed */
+};
+
+/* Of the database's own file, behind the system's. */
+struct main_file {
+    sqlite3_io_methods methods; /* the system's with another xClose and xWrite */
+    const sqlite3_io_methods *system;
+    unsigned char *page;
 };
 
 static sqlite3_vfs *system_vfs;
@@ -183,6 +192,62 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = log_device,
 };
 
+/* ---- the database's own file --------------------------------------------------------------------------------------
+ */
+
+#define PAGE_BYTES_MAX 65536
+
+static size_t system_file_bytes(void)
+{
+    return ((size_t)system_vfs->szOsFile + 7) / 8 * 8;
+}
+
+static struct main_file *main_of(sqlite3_file *file)
+{
+    return (struct main_file *)(void *)((char *)file + system_file_bytes());
+}
+
+static int main_close(sqlite3_file *file)
+{
+    struct main_file *own = main_of(file);
+    free(own->page);
+    return own->system->xClose(file);
+}
+
+/* A page without the rows that SQLite has moved to other pages. The log is copied page by page in their order, so the
+ * header on disk is never older than the page. */
+static int main_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
+{
+    struct main_file *own = main_of(file);
+    unsigned char header[DATABASE_HEADER_BYTES];
+    size_t from, to;
+    if (at > 0 && size >= 512 && size <= PAGE_BYTES_MAX && at % size == 0 &&
+        page_gap_find(bytes, (size_t)size, &from, &to) &&
+        own->system->xRead(file, header, (int)sizeof header, 0) == SQLITE_OK &&
+        page_gap_applies(header, (size_t)size, (uint64_t)(at / size) + 1)) {
+        memcpy(own->page, bytes, (size_t)size);
+        memset(own->page + from, 0, to - from);
+        bytes = own->page;
+    }
+    return own->system->xWrite(file, bytes, size, at);
+}
+
+static int open_main(const char *name, sqlite3_file *file, int flags, int *flags_out)
+{
+    struct main_file *own = main_of(file);
+    unsigned char *page = malloc(PAGE_BYTES_MAX);
+    int result = page ? system_vfs->xOpen(system_vfs, name, file, flags, flags_out) : SQLITE_NOMEM;
+    if (result != SQLITE_OK) {
+        free(page);
+        return result;
+    }
+    *own = (struct main_file){*file->pMethods, file->pMethods, page};
+    own->methods.xClose = main_close;
+    own->methods.xWrite = main_write;
+    file->pMethods = &own->methods;
+    return SQLITE_OK;
+}
+
 /* ---- the VFS ----------------------------------------------------------------------------------------------------- */
 
 static int open_log(const char *name, sqlite3_file *file, int flags, int *flags_out)
@@ -205,6 +270,8 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
 {
     if (flags & SQLITE_OPEN_WAL)
         return open_log(name, file, flags, flags_out);
+    if (flags & SQLITE_OPEN_MAIN_DB)
+        return open_main(name, file, flags, flags_out);
     return system_vfs->xOpen(system_vfs, name, file, flags, flags_out);
 }
 
@@ -219,7 +286,8 @@ static void register_vfs(void)
     vfs = *system_vfs;
     vfs.zName = VFS_NAME;
     vfs.pNext = NULL;
-    vfs.szOsFile = (int)sizeof(struct log_file) + system_vfs->szOsFile;
+    static_assert(sizeof(struct log_file) <= sizeof(struct main_file), "a log needs less than a database");
+    vfs.szOsFile = (int)(sizeof(struct main_file) + system_file_bytes());
     vfs.xOpen = vfs_open;
     registered = sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
