@@ -10,8 +10,10 @@
 #define TERM_MAX 1024 /* bytes */
 #define DATA_MAX 8192 /* bytes of a row's postings; ours are less */
 
-#define SWEEP_SHARE 4    /* dead paragraphs are swept out if they are at least one in this number */
-#define SWEEP_MIN   1000 /* ... and so many, or more than those that live */
+/* Searches count the postings of dead paragraphs, so that their terms seem more frequent than they are. A small
+ * collection is swept after each deletion, a larger one when one paragraph in this number is dead. */
+#define SWEEP_SMALL 2000 /* paragraphs, dead ones among them */
+#define SWEEP_SHARE 4
 
 struct sweep {
     struct tables *tables;
@@ -154,8 +156,8 @@ static bool sweep_settle(struct sweep *sweep, struct status *st)
 
 bool sweep_is_due(const struct collection *collection)
 {
-    return collection->dead > collection->paragraphs ||
-           (collection->dead > SWEEP_MIN && collection->dead * SWEEP_SHARE > collection->paragraphs);
+    return collection->dead > 0 && (collection->dead + collection->paragraphs <= SWEEP_SMALL ||
+                                    collection->dead * SWEEP_SHARE > collection->paragraphs);
 }
 
 bool sweep_postings(struct tables *tables, struct collection *collection, bool (*stop)(void *data), void *data,

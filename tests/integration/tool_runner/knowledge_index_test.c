@@ -138,6 +138,35 @@ static void a_collection_grows_shrinks_and_is_swept(void **state)
     answer_free(answer);
 }
 
+static double first_score(struct fixture *fixture, const char *collection, const char *query)
+{
+    struct answer *answer = search(fixture, NULL, collection, query);
+    assert_true(found(answer)->n_hits > 0);
+    double score = found(answer)->hits[0]->score;
+    answer_free(answer);
+    return score;
+}
+
+static void a_collection_whose_files_were_all_replaced_answers_like_a_new_one(void **state)
+{
+    static const char *const texts[] = {"Backups are kept for 35 days.", "The office opens at nine.",
+                                        "A restore takes ten minutes.", "Invoices are sent by e-mail."};
+    for (size_t i = 0; i < 4; i++) {
+        char path[8], old[128];
+        snprintf(path, sizeof path, "%zu.md", i);
+        snprintf(old, sizeof old, "%s This is the text of last year.", texts[i]);
+        answer_free(index_text(*state, NULL, "new", path, texts[i]));
+        answer_free(index_text(*state, NULL, "replaced", path, old));
+    }
+    for (size_t i = 0; i < 4; i++) {
+        char path[8];
+        snprintf(path, sizeof path, "%zu.md", i);
+        answer_free(index_text(*state, NULL, "replaced", path, texts[i]));
+    }
+    for (size_t i = 0; i < 4; i++)
+        assert_true(first_score(*state, "replaced", texts[i]) == first_score(*state, "new", texts[i]));
+}
+
 /* Of the store with its log. */
 static int64_t file_bytes(const struct fixture *fixture)
 {
@@ -367,6 +396,7 @@ int main(void)
         cmocka_unit_test(folders_outside_the_roots_are_refused),
         cmocka_unit_test(documents_can_be_sent_along),
         cmocka_unit_test(a_collection_grows_shrinks_and_is_swept),
+        cmocka_unit_test(a_collection_whose_files_were_all_replaced_answers_like_a_new_one),
         cmocka_unit_test(files_that_an_indexing_removes_give_their_room_back),
         cmocka_unit_test(deleted_documents_are_gone),
         cmocka_unit_test(tenants_do_not_see_each_other),
