@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/sqlite/checksum.h"
+#include "store/sqlite/wal_vfs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -82,7 +83,10 @@ static bool sql_connect_file(struct sql_file *file, const char *path, struct sta
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (fd >= 0)
         close(fd);
-    if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, NULL) != SQLITE_OK)
+    const char *vfs = sqlite_file_vfs(st);
+    if (!vfs)
+        return false;
+    if (sqlite3_open_v2(path, &file->sqlite, CONNECT_FLAGS, vfs) != SQLITE_OK)
         return sql_failed(file, st); /* without the path: callers hear of it, too */
     sqlite3_busy_timeout(file->sqlite, file->plan->busy_ms);
     int64_t vacuum = INCREMENTAL;

@@ -3,7 +3,7 @@
  * transaction. */
 #include "store/sqlite/wal_vfs.h"
 
-#include "store/sqlite/page_gap.h"
+#include "store/sqlite/main_file.h"
 
 #include "base/file.h"
 
@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define HELD_MAX 0x1ffff /* bytes, the most that SQLite's own VFS takes at once; more are written before xSync */
-#define VFS_NAME "renga-log"
+#define LOG_VFS  "renga-log"
+#define FILE_VFS "renga-file"
 
 /* A file that grows costs its fsync the file system's own log as well, some times the price. So it grows ahead, where
  * the volume has room: other stores may share the volume, and its last room is for what they delete. */
@@ -30,13 +31,6 @@ struct log_file {
     char *bytes;
     sqlite3_int64 size; /* of the file, as far as is known here */
     const char *path;   /* SQLite keeps it until the file is closed */
-};
-
-/* Of the database's own file, behind the system's. */
-struct main_file {
-    sqlite3_io_methods methods; /* the system's with another xClose and xWrite */
-    const sqlite3_io_methods *system;
-    unsigned char *page;
 };
 
 static sqlite3_vfs *system_vfs;
@@ -192,62 +186,6 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = log_device,
 };
 
-/* ---- the database's own file --------------------------------------------------------------------------------------
- */
-
-#define PAGE_BYTES_MAX 65536
-
-static size_t system_file_bytes(void)
-{
-    return ((size_t)system_vfs->szOsFile + 7) / 8 * 8;
-}
-
-static struct main_file *main_of(sqlite3_file *file)
-{
-    return (struct main_file *)(void *)((char *)file + system_file_bytes());
-}
-
-static int main_close(sqlite3_file *file)
-{
-    struct main_file *own = main_of(file);
-    free(own->page);
-    return own->system->xClose(file);
-}
-
-/* A page without the rows that SQLite has moved to other pages. The log is copied page by page in their order, so the
- * header on disk is never older than the page. */
-static int main_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
-{
-    struct main_file *own = main_of(file);
-    unsigned char header[DATABASE_HEADER_BYTES];
-    size_t from, to;
-    if (at > 0 && size >= 512 && size <= PAGE_BYTES_MAX && at % size == 0 &&
-        page_gap_find(bytes, (size_t)size, &from, &to) &&
-        own->system->xRead(file, header, (int)sizeof header, 0) == SQLITE_OK &&
-        page_gap_applies(header, (size_t)size, (uint64_t)(at / size) + 1)) {
-        memcpy(own->page, bytes, (size_t)size);
-        memset(own->page + from, 0, to - from);
-        bytes = own->page;
-    }
-    return own->system->xWrite(file, bytes, size, at);
-}
-
-static int open_main(const char *name, sqlite3_file *file, int flags, int *flags_out)
-{
-    struct main_file *own = main_of(file);
-    unsigned char *page = malloc(PAGE_BYTES_MAX);
-    int result = page ? system_vfs->xOpen(system_vfs, name, file, flags, flags_out) : SQLITE_NOMEM;
-    if (result != SQLITE_OK) {
-        free(page);
-        return result;
-    }
-    *own = (struct main_file){*file->pMethods, file->pMethods, page};
-    own->methods.xClose = main_close;
-    own->methods.xWrite = main_write;
-    file->pMethods = &own->methods;
-    return SQLITE_OK;
-}
-
 /* ---- the VFS ----------------------------------------------------------------------------------------------------- */
 
 static int open_log(const char *name, sqlite3_file *file, int flags, int *flags_out)
@@ -265,39 +203,59 @@ static int open_log(const char *name, sqlite3_file *file, int flags, int *flags_
     return system_file(file)->pMethods->xFileSize(system_file(file), &log->size);
 }
 
-/* Any other file is the system's own. */
-static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
+/* Other files are the system's own. */
+static int file_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
+{
+    if (flags & SQLITE_OPEN_MAIN_DB)
+        return main_file_open(system_vfs, name, file, flags, flags_out);
+    return system_vfs->xOpen(system_vfs, name, file, flags, flags_out);
+}
+
+static int log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
 {
     if (flags & SQLITE_OPEN_WAL)
         return open_log(name, file, flags, flags_out);
-    if (flags & SQLITE_OPEN_MAIN_DB)
-        return open_main(name, file, flags, flags_out);
-    return system_vfs->xOpen(system_vfs, name, file, flags, flags_out);
+    return file_vfs_open(vfs, name, file, flags, flags_out);
 }
 
 static bool registered;
 
-static void register_vfs(void)
+static bool register_one(sqlite3_vfs *vfs, const char *name,
+                         int (*open)(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out))
 {
-    static sqlite3_vfs vfs;
+    size_t log_bytes = sizeof(struct log_file) + (size_t)system_vfs->szOsFile, bytes = main_file_bytes(system_vfs);
+    *vfs = *system_vfs;
+    vfs->zName = name;
+    vfs->pNext = NULL;
+    vfs->szOsFile = (int)(bytes > log_bytes ? bytes : log_bytes);
+    vfs->xOpen = open;
+    return sqlite3_vfs_register(vfs, 0) == SQLITE_OK;
+}
+
+static void register_all(void)
+{
+    static sqlite3_vfs log_vfs, file_vfs;
     system_vfs = sqlite3_vfs_find(NULL);
-    if (system_vfs == NULL)
-        return;
-    vfs = *system_vfs;
-    vfs.zName = VFS_NAME;
-    vfs.pNext = NULL;
-    static_assert(sizeof(struct log_file) <= sizeof(struct main_file), "a log needs less than a database");
-    vfs.szOsFile = (int)(sizeof(struct main_file) + system_file_bytes());
-    vfs.xOpen = vfs_open;
-    registered = sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
+    registered = system_vfs != NULL && register_one(&log_vfs, LOG_VFS, log_vfs_open) &&
+                 register_one(&file_vfs, FILE_VFS, file_vfs_open);
+}
+
+static const char *vfs_name(const char *name, struct status *st)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_all);
+    if (registered)
+        return name;
+    fail(st, UNAVAILABLE, "SQLite does not take the store's way of writing");
+    return NULL;
 }
 
 const char *sqlite_log_vfs(struct status *st)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_vfs);
-    if (registered)
-        return VFS_NAME;
-    fail(st, UNAVAILABLE, "SQLite does not take the store's way of writing");
-    return NULL;
+    return vfs_name(LOG_VFS, st);
+}
+
+const char *sqlite_file_vfs(struct status *st)
+{
+    return vfs_name(FILE_VFS, st);
 }
