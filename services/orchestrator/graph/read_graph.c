@@ -264,7 +264,10 @@ static bool read_error_codes(struct reading *in, const struct draft *draft)
         return true;
     if (!part(draft->item, "error_node"))
         return fault(in, item, "error_codes is for graphs with an error_node; add one, or take it out");
-    return codes_read(in, item, "error_codes", &draft->graph->error_codes);
+    if (!codes_read(in, item, "error_codes", &draft->graph->error_codes))
+        return false;
+    return draft->graph->error_codes != 0 ||
+           fault(in, item, "error_codes is empty, so error_node would never run; name a code, or take both out");
 }
 
 static bool read_interrupts(struct reading *in, const struct draft *draft, const char *name, const struct node ***list,

@@ -77,6 +77,7 @@ static const struct wrong tops[] = {
     {TOP("\"error_node\": \"n\", \"error_into\": \"s\""), 4, 20, "error_into: 's' is of another type"},
     {TOP("\"error_codes\": [\"UNAVAILABLE\"]"), 4, 1, "error_codes is for graphs with an error_node"},
     {TOP("\"error_node\": \"n\", \"error_codes\": \"UNAVAILABLE\""), 4, 20, "error_codes must be a list of status"},
+    {TOP("\"error_node\": \"n\", \"error_codes\": []"), 4, 20, "error_codes is empty, so error_node would never run"},
     {TOP("\"error_node\": \"n\", \"error_codes\": [\"AWAY\"]"), 4, 36, "error_codes: 'AWAY' is no status code"},
     {TOP("\"error_node\": \"n\", \"error_codes\": [\"CANCELLED\"]"), 4, 36,
      "a node that ends CANCELLED has not failed"},
