@@ -63,8 +63,8 @@ static const struct joint {
     {"・", -4},
     {NULL, 0},
 };
-LIST(not_joint, "として", "という", "といっ", "とともに", "と共に", "と同様", "と同じ", "となる", "となり", "とする",
-     "とした");
+LIST(not_joint, "から", "として", "という", "といっ", "とともに", "と共に", "と同様", "と同じ", "となる", "となり",
+     "とする", "とした");
 
 bool contrast_ends_word(struct text text, size_t at)
 {

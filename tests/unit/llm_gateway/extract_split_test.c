@@ -165,6 +165,19 @@ static void english_comparisons_without_a_form_are_read_by_the_grammar(void **st
     expect_parts("Do I have to pay more than the deposit?", "Do I have to pay more than the deposit?");
 }
 
+static void a_comparison_asks_by_the_plain_form_of_its_degree(void **state)
+{
+    expect_parts("Between the Cyclo V3 and the Cyclo V5, which is quieter?",
+                 "How quiet is the Cyclo V3?|How quiet is the Cyclo V5?");
+    expect_parts("Which river is shallower, the Po or the Arno?", "How shallow is the Po?|How shallow is the Arno?");
+}
+
+static void the_particle_kara_does_not_join_two_items(void **state)
+{
+    expect_parts("空港から市内へはバス・電車のうちどちらが安いですか",
+                 "空港から市内へはバスはどのくらい安いですか？|電車はどのくらい安いですか？");
+}
+
 static void a_connective_without_an_item_beside_it_leaves_a_question_whole(void **state)
 {
     static const char *const questions[] = {
@@ -356,6 +369,8 @@ int main(void)
         cmocka_unit_test(european_questions_behind_and_are_taken_apart),
         cmocka_unit_test(a_comparison_asks_for_the_attribute_of_each),
         cmocka_unit_test(english_comparisons_without_a_form_are_read_by_the_grammar),
+        cmocka_unit_test(a_comparison_asks_by_the_plain_form_of_its_degree),
+        cmocka_unit_test(the_particle_kara_does_not_join_two_items),
         cmocka_unit_test(a_connective_without_an_item_beside_it_leaves_a_question_whole),
         cmocka_unit_test(the_difference_in_an_attribute_is_asked_of_both),
         cmocka_unit_test(of_more_than_two_items_each_is_asked_for),
