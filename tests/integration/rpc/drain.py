@@ -17,6 +17,7 @@ import grpc
 
 from probe import (Count, Echo, Noticed, PROBE, Server, Sleep, Stub, Sum, expect_code, refusal, wait_begun)
 from checks import check, expect, finish, wait_until  # probe knows where it stands
+from ports import free_port
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = os.path.join(HERE, "../node_modules/.bin/node")
@@ -119,7 +120,8 @@ def one_of_two_leaves(load_kind, client, config, ages_ms, drain_ms=DRAIN_MS, soo
 
     def one_round():
         leaving_age, staying_age = (("--age-ms", str(age_ms)) for age_ms in ages_ms)
-        with Server(*leaving_age, drain_ms=drain_ms, name="the server that leaves") as leaving, \
+        # Its own port: another server, of a test beside, must not get it while clients still dial it.
+        with Server(*leaving_age, listen=f"127.0.0.1:{free_port()}", drain_ms=drain_ms, name="the server that leaves") as leaving, \
                 Server(*staying_age, drain_ms=2000, name="the server that stays") as staying:
             load = load_kind(f"ipv4:{leaving.address},{staying.address}", config)
             load.start()
