@@ -303,7 +303,8 @@ static void answers_carry_the_date(void **state)
     struct tm tm = {0};
     const char *end = strptime(date + 8, "%a, %d %b %Y %H:%M:%S GMT", &tm);
     assert_true(end == date + 8 + 29 && *end == '\r');
-    assert_in_range(timegm(&tm), time(NULL) - 10, time(NULL) + 1); /* time() is behind the exact clock by up to a tick */
+    assert_in_range(timegm(&tm), time(NULL) - 10,
+                    time(NULL) + 1); /* time() is behind the exact clock by up to a tick */
 }
 
 static void fields_that_frame_an_answer_are_not_the_handlers(void **state)
