@@ -97,7 +97,7 @@ const char *form_value_text(const struct form *form, size_t field, const char *t
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
 
 /* %s is the bound, %2 the person's words in the sentences that have them. */
-static const struct {
+static const struct sentence {
     const char *ja, *en;
 } sentences[] = {
     [FORM_FINE] = {"", ""},
@@ -185,11 +185,8 @@ static const char *message_bound(const struct reading *in, enum form_problem pro
     }
 }
 
-/* The form that a value of each type must have. A text has none. */
-static const struct {
-    const char *ja, *en;
-} wanted[] = {
-    [FORM_TYPE(NUMBER)] = {"数字をひとつ教えてください。", "Please give me one number."},
+/* The form that a value must have, where no problem has the same sentence. A text has none. */
+static const struct sentence wanted[] = {
     [FORM_TYPE(DATE)] = {"日付を教えてください（例：4月1日、来週の金曜日）。",
                          "Please tell me the day, for example April 1 or next Friday."},
     [FORM_TYPE(TIME)] = {"時刻を教えてください（例：午前9時30分、15:00）。",
@@ -202,13 +199,16 @@ static const struct {
                         "Please give me the address of a web page, like https://example.com."},
     [FORM_TYPE(CHOICE)] = {"次の中から選んでください。", "Please choose one of these."},
     [FORM_TYPE(CHOICES)] = {"次の中から選んでください（複数可）。", "Please choose from these; there may be several."},
-    [FORM_TYPE(YES_NO)] = {"「はい」か「いいえ」で教えてください。", "Is that a yes or a no?"},
 };
 
 static const char *message_wanted(const Renga__V1__FormField *field, bool japanese)
 {
     size_t type = (size_t)field->type;
-    const char *sentence = type >= sizeof wanted / sizeof *wanted ? NULL : japanese ? wanted[type].ja : wanted[type].en;
+    struct sentence found = field->type == FORM_TYPE(NUMBER)        ? sentences[FORM_NOT_A_NUMBER]
+                            : field->type == FORM_TYPE(YES_NO)      ? sentences[FORM_UNCLEAR_YES_NO]
+                            : type < sizeof wanted / sizeof *wanted ? wanted[type]
+                                                                    : (struct sentence){NULL, NULL};
+    const char *sentence = japanese ? found.ja : found.en;
     return sentence ? sentence : "";
 }
 
